@@ -36,7 +36,7 @@ static const char help[] =
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
 
-/* The device that an offline build is for, when no driver says. */
+/* The device of offline builds. */
 static const struct cc_device orin = {
     .sm = 87,
     .version = 310,
@@ -127,7 +127,7 @@ static void add_info(const struct module_code *module, struct text *out) {
   }
 }
 
-/* What the stages after the program binary print. */
+/* The text of the stages that describe a program binary: SASS and information. */
 static bool describe(enum stage stage, const void *binary, size_t size, struct text *out) {
   struct module_code *module = NULL;
   char sentence[256] = "";
@@ -144,13 +144,13 @@ static bool describe(enum stage stage, const void *binary, size_t size, struct t
   return !out->failed;
 }
 
-/* The cache's key has the option string as it is. */
-static void add_plain_option(struct text *options, const char *word) {
+/* Without quotes: the cache's key has the option string as the application gives it. */
+static void add_unquoted_option(struct text *options, const char *word) {
   text_printf(options, "%s%s", options->size ? " " : "", word);
 }
 
-/* A word as it must stand in an option string to come out of it unchanged. */
-static void add_option(struct text *options, const char *word) {
+/* Quotes the word, so that parsing the option string gives it back unchanged. */
+static void add_quoted_option(struct text *options, const char *word) {
   text_puts(options, " \"");
   for (; *word; word++) {
     if (*word == '"' || *word == '\\')
@@ -169,7 +169,7 @@ static bool parse_stage(const char *name, enum stage *stage) {
   return false;
 }
 
-/* Options that OpenCL lets stand apart from their value. */
+/* Whether the option's value may be the next word. */
 static bool takes_value(const char *word) {
   static const char *const names[] = {"-D", "-I", "-U", "-cl-nv-maxrregcount", "-cl-nv-opt-level"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -178,7 +178,7 @@ static bool takes_value(const char *word) {
   return false;
 }
 
-/* words ends with NULL. */
+/* words: NULL-terminated. */
 static bool parse_command(char **words, struct command *command) {
   for (int i = 1; words[i]; i++) {
     const char *word = words[i], *next = words[i + 1];
@@ -197,11 +197,11 @@ static bool parse_command(char **words, struct command *command) {
     } else if (i == 1 && !strcmp(word, "--prebuild")) {
       command->prebuilds = true;
     } else if (word[0] == '-' && word[1] && command->prebuilds) {
-      add_plain_option(&command->options, word);
+      add_unquoted_option(&command->options, word);
     } else if (word[0] == '-' && word[1]) {
-      add_option(&command->options, word);
+      add_quoted_option(&command->options, word);
       if (takes_value(word) && next) {
-        add_option(&command->options, next);
+        add_quoted_option(&command->options, next);
         i++;
       }
     } else if (!read_file(word, &command->texts[command->source_count])) {
@@ -271,7 +271,7 @@ static int build(struct command *command) {
   return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Prints what the search of find.h finds, as a build would use it. */
+/* Prints the path that a build would use (find.h). */
 static int print_path(const char *name) {
   char path[CC_PATH_MAX], validator[CC_PATH_MAX], translator[CC_PATH_MAX];
   const char *found = NULL;

@@ -49,7 +49,7 @@ static bool open_loader(void) {
   return false;
 }
 
-/* Of the platform that is this driver. NULL after saying what is missing. */
+/* Opens a context on this driver's device. NULL: a message has been printed. */
 static cl_context open_device(cl_device_id *device) {
   enum { PLATFORMS = 64, NAME_BYTES = 64 };
   cl_platform_id platforms[PLATFORMS];
@@ -81,7 +81,7 @@ static void print_log(cl_program program, cl_device_id device) {
   free(log);
 }
 
-/* before: what to print before anything else. */
+/* before: printed before any message. */
 static bool build(cl_context context, cl_device_id device, const struct text *source,
                   const char *options, const char *before) {
   const char *text = source->data;

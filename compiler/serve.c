@@ -19,11 +19,11 @@
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
 
-/* How long to wait for another request. The first is on its way, and an answer is wanted, even
- * if the client is stopped for a while: watch_client knows when it has gone. */
+/* How long to wait for another request. The first one, and the sending of answers, have no limit:
+ * the client may be stopped for a while, and watch_client ends this process if it exits. */
 enum { IDLE_MS = 10 * 1000 };
 
-/* Signals' traces name no functions then: to look them up takes clang seconds. */
+/* Keeps clang from looking up the names in a crash's stack trace, which takes seconds. */
 #define NO_SYMBOLS "LLVM_DISABLE_SYMBOLIZATION"
 
 /* Waits until the client's side of the socket closes, then ends this process and
@@ -47,7 +47,7 @@ static bool was_short(enum cc_status status, uint64_t memory_mib) {
   return limits_were_met(&own, memory_mib) || limits_were_met(&commands, memory_mib);
 }
 
-static enum cc_status answer(struct message *request, struct cc_result *result) {
+static enum cc_status compile_request(struct message *request, struct cc_result *result) {
   struct message_job job;
   enum cc_status status = CC_INTERNAL_ERROR;
   if (!message_take_job(request, &job)) {
@@ -65,8 +65,8 @@ static enum cc_status answer(struct message *request, struct cc_result *result) 
   return status;
 }
 
-/* Memory that ended here is no matter of the application's: the build failed. */
-static enum cc_status explain_memory(struct cc_result *result) {
+/* The helper ran out of memory, not the application: reported as a failed build. */
+static enum cc_status report_memory(struct cc_result *result) {
   struct rlimit files;
   cc_result_finish(result);
   result->short_of_memory = true;
@@ -103,15 +103,15 @@ int cc_serve(int fd) {
     if (error)
       return error == -ETIMEDOUT || error == -EPIPE ? EXIT_SUCCESS : EXIT_FAILURE;
     limits_on_time();
-    enum cc_status status = answer(&request, &result);
+    enum cc_status status = compile_request(&request, &result);
     if (status == CC_OUT_OF_MEMORY)
-      status = explain_memory(&result);
+      status = report_memory(&result);
     message_put_result(&reply, status, &result);
     error = message_send(fd, &reply, INT64_MAX);
     message_finish(&reply);
     message_finish(&request);
     cc_result_finish(&result);
-    /* Who has met its limits, or something that crashed, is no good for another build. */
+    /* After a crash, or at a limit, another build needs a new helper. */
     if (error || status == CC_INTERNAL_ERROR)
       return error ? EXIT_FAILURE : EXIT_SUCCESS;
   }

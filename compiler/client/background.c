@@ -1,5 +1,4 @@
-/* Builds in the background. One thread does what cc_build does, and the others see how far it is.
- */
+/* Builds in the background. One thread does what cc_build does; others wait for its progress. */
 #include "compiler/client/background.h"
 
 #include <pthread.h>
@@ -14,13 +13,13 @@ struct cc_background {
   struct cc_source *sources;
   char *options;
   atomic_bool cancelled;
-  /* Guards what follows; what has been set does not change. */
+  /* Guards units, log, accepted and ended, each of which is set once. */
   pthread_mutex_t lock;
   pthread_cond_t changed;
   struct units *units; /* NULL: not yet, or the program is built whole */
   char *log;           /* the front end's */
   bool accepted, ended;
-  /* Of the thread that builds, then of all: */
+  /* Written by the thread that builds; others read them after ended is set: */
   enum cc_status status;
   struct cc_result result;
 };
@@ -121,7 +120,7 @@ void background_accept(struct cc_background *background) {
   pthread_mutex_unlock(&background->lock);
 }
 
-/* ---- from outside -------------------------------------------------------------------------- */
+/* ---- other threads ------------------------------------------------------------------------- */
 
 bool cc_background_accepted(struct cc_background *background, const char **log) {
   pthread_mutex_lock(&background->lock);

@@ -1,4 +1,4 @@
-/* A build in the background, as the functions see it that do the build. */
+/* Background builds, as seen by the functions that perform them. */
 #ifndef TEGRACL_BACKGROUND_H
 #define TEGRACL_BACKGROUND_H
 
@@ -6,16 +6,16 @@
 
 #include "compiler/client/units.h"
 
-/* By helper_cancel. */
+/* The flag that helper_cancel sets. */
 atomic_bool *background_cancelled(struct cc_background *background);
 
-/* The units of the program, which are the background's from now on, and the front end's log. */
+/* Takes over the units of the program, and copies the front end's log. */
 void background_plan(struct cc_background *background, struct units *units, const char *log);
 
-/* What is left of it cannot be refused. */
+/* Marks the program as accepted: no unit that is still to be built can be refused. */
 void background_accept(struct cc_background *background);
 
-/* cc_build, which tells the background of the units. NULL: there is none. */
+/* As cc_build; background (NULL: none) gets the units. */
 enum cc_status client_build(const struct cc_job *job, struct cc_background *background,
                             struct cc_result *result);
 

@@ -14,8 +14,9 @@
  *       72         kernels, one after the other
  *
  * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
- * prints, 2: uniform), u32 number of arguments, arguments. Argument: name, type name, u32 kind,
- * access, qualifiers, size, alignment, type of image. String: u32 length, bytes, NUL.
+ * prints, 2: uniform), u32 number of sub-groups (0: any), u32 number of arguments, arguments.
+ * Argument: name, type name, u32 kind, access, qualifiers, size, alignment, type of image.
+ * String: u32 length, bytes, NUL.
  *
  * A program binary made of units has another format version, their number for that of the
  * kernels, and from offset 72 on for each unit its offset (16-aligned) and size, offset and
@@ -181,7 +182,7 @@ int cc_binary_complete(const void *container, size_t container_size, const void 
   return 0;
 }
 
-/* Where the parts of a unit are. */
+/* Where the parts of a unit are in the file; place_count counts places, the sizes are in bytes. */
 struct unit_record {
   uint64_t offset, size, places, place_count, files, files_size;
 };
@@ -273,7 +274,7 @@ static bool take_string(struct reader *r, const char **text) {
     return false;
   for (uint32_t i = 0; i < length; i++)
     if ((unsigned char)start[i] < ' ' || start[i] == DELETE)
-      return false; /* it is told to people */
+      return false; /* it is shown to users */
   *text = start;
   r->at += (size_t)length + 1;
   return true;
@@ -281,8 +282,8 @@ static bool take_string(struct reader *r, const char **text) {
 
 /* ---- values ---------------------------------------------------------------- */
 
-/* The numbers of a kernel and of an argument, in the file's order, and what the compiler can
- * make of each. Whoever reads them afterwards relies on it: nothing else is checked again. */
+/* The numbers of a kernel and of an argument, in the file's order, and the largest that the
+ * compiler writes. The rest of the driver relies on these limits and does not check again. */
 struct kernel_numbers {
   uint32_t required[3], hinted[3], flags, sub_groups, arg_count;
 };
@@ -304,7 +305,7 @@ enum {
 static const struct range kernel_ranges[KERNEL_NUMBERS] = {
     {"required block, x", UINT32_MAX}, /* all three, or none: check_kernel */
     {"required block, y", UINT32_MAX},         {"required block, z", UINT32_MAX},
-    {"hinted block, x", UINT32_MAX}, /* only told */
+    {"hinted block, x", UINT32_MAX}, /* only reported */
     {"hinted block, y", UINT32_MAX},           {"hinted block, z", UINT32_MAX},
     {"flags", FLAG_PRINTS | FLAG_UNIFORM},     {"number of sub-groups", KERNEL_SUB_GROUPS_MAX},
     {"number of arguments", CUBIN_BANK_BYTES},
@@ -412,7 +413,7 @@ static const struct kernel_code *find_code(const struct kernel_index *index, con
   return NULL;
 }
 
-/* What the numbers must be to each other. */
+/* Checks the numbers against each other and against the code. */
 static enum cc_status check_kernel(struct reader *r, const struct kernel_code *code,
                                    const struct kernel_numbers *numbers, const char *name) {
   const uint32_t *block = numbers->required;
@@ -540,7 +541,7 @@ static enum cc_status read_container(struct reader *r, size_t size, bool is_unit
 
 /* ---- units ------------------------------------------------------------------- */
 
-/* What the parts of a program binary add up to; then, where the next goes. */
+/* The sizes of all units' parts together; in struct join, how much of each is filled. */
 struct totals {
   uint64_t sections, relocs, kernels, lines, files;
 };
@@ -562,7 +563,7 @@ static uint32_t count_strings(const char *bytes, size_t size) {
   return count;
 }
 
-/* The piece of a unit, which must start at the end of the last one or later; moves the end. */
+/* Checks a piece of a unit: it must start at *end or later. Moves *end past it. */
 static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t count,
                        uint64_t bytes) {
   if (offset < *end || offset % CUBIN_ALIGN || offset > size || count > (size - offset) / bytes)
@@ -571,7 +572,7 @@ static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t c
   return true;
 }
 
-/* Units come one after the other: if they could overlap, a small file could stand for very many. */
+/* Units must not overlap: otherwise a small file could contain very many. */
 static enum cc_status read_unit(struct reader *r, size_t size, uint32_t number, uint64_t *end,
                                 struct unit_record *record, struct module_code *code) {
   memcpy(record, r->bytes + sizeof(struct header) + number * sizeof(*record), sizeof(*record));
@@ -587,13 +588,13 @@ static enum cc_status read_unit(struct reader *r, size_t size, uint32_t number, 
   return read_container(&unit, record->size, true, code);
 }
 
-static uint32_t moved(uint32_t section, uint64_t by) {
+static uint32_t move_section(uint32_t section, uint64_t by) {
   return section == MODULE_NO_SECTION ? section : section + (uint32_t)by;
 }
 
-/* Of numbers of places the places. */
-static void add_lines(struct reader *r, struct join *join, const struct unit_record *record,
-                      const struct module_code *code) {
+/* Adds the unit's lines, with its indices of places resolved (binary.h). */
+static void add_unit_lines(struct reader *r, struct join *join, const struct unit_record *record,
+                           const struct module_code *code) {
   const struct binary_place *places = (const void *)(r->bytes + record->places);
   const char *files = (const char *)r->bytes + record->files;
   const uint64_t first_file = join->at.files;
@@ -619,16 +620,16 @@ static void add_unit(struct join *join, const struct module_code *code) {
   for (uint32_t i = 0; i < code->reloc_count; i++) {
     struct module_reloc *reloc = &join->relocs[join->at.relocs++];
     *reloc = code->relocs[i];
-    reloc->section = moved(reloc->section, by);
-    reloc->target = moved(reloc->target, by);
+    reloc->section = move_section(reloc->section, by);
+    reloc->target = move_section(reloc->target, by);
   }
   for (uint32_t i = 0; i < code->kernel_count; i++) {
     struct kernel_code *kernel = &join->kernels[join->at.kernels++];
     *kernel = code->kernels[i];
-    kernel->text = moved(kernel->text, by);
-    kernel->bank2 = moved(kernel->bank2, by);
-    kernel->bank3 = moved(kernel->bank3, by);
-    kernel->bank4 = moved(kernel->bank4, by);
+    kernel->text = move_section(kernel->text, by);
+    kernel->bank2 = move_section(kernel->bank2, by);
+    kernel->bank3 = move_section(kernel->bank3, by);
+    kernel->bank4 = move_section(kernel->bank4, by);
   }
   memcpy(join->sections + by, code->sections, code->section_count * sizeof(*code->sections));
   join->at.sections += code->section_count;
@@ -676,7 +677,7 @@ static enum cc_status read_units(struct reader *r, const struct header *header,
   if (!alloc_join(r, &all, &join))
     return no_memory(r);
   for (uint32_t i = 0; i < count; i++) {
-    add_lines(r, &join, &records[i], &units[i]);
+    add_unit_lines(r, &join, &records[i], &units[i]);
     add_unit(&join, &units[i]);
   }
   code->sections = join.sections;
@@ -692,7 +693,7 @@ static enum cc_status read_units(struct reader *r, const struct header *header,
   return CC_OK;
 }
 
-/* What is taken for a program binary at times: how it begins, what it is and what helps. */
+/* Files that are mistaken for program binaries: how they begin, and the message. */
 static const struct {
   const char *start;
   size_t size;

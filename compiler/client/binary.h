@@ -1,6 +1,6 @@
-/* The program binary: what tegraclc writes, the disk cache keeps and
- * clGetProgramInfo(CL_PROGRAM_BINARIES) gives out. A small container around one
- * CUBIN with what a CUBIN cannot say about OpenCL kernels. Layout in binary.c.
+/* The program binary, which tegraclc writes, the disk cache keeps and
+ * clGetProgramInfo(CL_PROGRAM_BINARIES) returns: a container for one CUBIN and for what a
+ * CUBIN cannot say about OpenCL kernels, or for several such units. Layout in binary.c.
  */
 #ifndef TEGRACL_BINARY_H
 #define TEGRACL_BINARY_H
@@ -47,10 +47,10 @@ struct binary_program {
   size_t cubin_size;
 };
 
-/* A program binary may be made of units: whole program binaries for some of the kernels each,
- * which were compiled apart. What such a unit says about lines of the source are numbers of
- * places in a list, so that it does not depend on where its functions stand: line
- * 1 + BINARY_LINES_STEP * i, or one soon after it, is that of place i, or as soon after it. */
+/* A program binary may be made of units: program binaries of some of the kernels each, compiled
+ * separately. A unit must not depend on where in the source its functions are, so its line table
+ * has no lines of the source but indices into a list of places: line
+ * 1 + BINARY_LINES_STEP * i + n, with n < BINARY_LINES_STEP, is n lines after place i. */
 enum { BINARY_LINES_STEP = 64 };
 
 struct binary_place {
@@ -70,15 +70,14 @@ struct binary_unit {
 /* Writes the container into malloc'ed memory. 0 or -ENOMEM. */
 int cc_binary_write(const struct binary_program *program, void **bytes, size_t *size);
 
-/* The container with a CUBIN in place of its empty one. 0, -ENOMEM, or -EINVAL if bytes are no
- * container without a CUBIN. */
+/* Adds the CUBIN to a container without one. 0, -ENOMEM, or -EINVAL if it is no such container. */
 int cc_binary_complete(const void *container, size_t container_size, const void *cubin,
                        size_t cubin_size, void **bytes, size_t *size);
 
 /* The program binary that is made of the units, in malloc'ed memory. 0 or -ENOMEM. */
 int cc_binary_join(const struct binary_unit *units, size_t count, void **bytes, size_t *size);
 
-/* Whether bytes start like a container (not whether it is sound). */
+/* Whether bytes begin with a container's magic; nothing else is checked. */
 bool cc_binary_is_container(const void *bytes, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* The disk cache of program binaries: its files. An entry is a small header, the key, the
- * build log and the binary. It is written into a file without a name, which gets one when it
- * is whole: a writer that dies leaves nothing, and readers see whole entries or none, and
- * check a hash anyway.
+ * build log and the binary. It is written into a file without a name, which gets one when the
+ * entry is complete: a writer that dies leaves nothing, and readers find complete entries only.
+ * They check a hash as well.
  */
 #include "compiler/client/cache.h"
 
@@ -22,10 +22,10 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* All entries together, in MiB. A program binary has some ten kilobytes. */
+/* The limit of all entries together, in MiB. A program binary has some ten kilobytes. */
 enum { DEFAULT_SIZE_MIB = 256, MIB_SHIFT = 20 };
 
-/* Of how many parts of the limit the cache may outgrow it, about. */
+/* The cache may exceed its limit by about one part of so many. */
 enum { SLACK_PARTS = 16 };
 
 struct entry {
@@ -48,7 +48,7 @@ static uint64_t size_limit(void) {
   return (given ? mib : DEFAULT_SIZE_MIB) << MIB_SHIFT;
 }
 
-/* The cache's folder. False if there is none to be had. */
+/* The cache's folder. False if the environment names none. */
 static bool cache_folder(char folder[PATH_BYTES]) {
   const char *own = secure_getenv("TEGRACL_CACHE_DIR");
   const char *xdg = secure_getenv("XDG_CACHE_HOME");
@@ -152,7 +152,7 @@ static bool has_nvrtc(const struct cache_key *key) {
 static bool read_entry(int fd, const struct cache_key *key, struct cc_result *result) {
   struct stat status;
   struct entry entry;
-  /* An entry that another user wrote may say anything. */
+  /* An entry that another user wrote is not trusted. */
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
     return false;
   if (!read_all(fd, &entry, sizeof(entry)) ||
@@ -185,14 +185,14 @@ bool cache_get(const struct cache_key *key, struct cc_result *result) {
   if (folder < 0)
     return false;
   entry_name(key, name);
-  /* Not to wait for a pipe of that name. */
+  /* O_NONBLOCK: a pipe of that name must not block. */
   const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   close(folder);
   if (fd < 0)
     return false;
   bool hit = read_entry(fd, key, result);
   if (hit)
-    futimens(fd, NULL); /* used now: cache_trim goes by this */
+    futimens(fd, NULL); /* the time of last use, for cache_trim */
   close(fd);
   return hit;
 }
@@ -211,8 +211,7 @@ static bool write_entry(int fd, const struct cache_key *key, const struct cc_res
          write_all(fd, result->log, log_size) && write_all(fd, result->binary, result->binary_size);
 }
 
-/* Gives a file without a name one. Between the two calls there is no entry: a miss for
- * others. */
+/* Gives a file without a name one. Between the two calls there is no entry, so others miss. */
 static void give_name(int fd, int folder, const char *name) {
   char unnamed[32];
   snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", fd);
@@ -226,12 +225,13 @@ static int make_temporary(int folder, char name[NAME_BYTES]) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   enum { ATTEMPTS = 16 };
   for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-    unsigned char lot[CACHE_TEMP_LETTERS];
-    if (getrandom(lot, sizeof(lot), 0) != sizeof(lot))
+    unsigned char letters[CACHE_TEMP_LETTERS];
+    if (getrandom(letters, sizeof(letters), 0) != sizeof(letters))
       return -1;
-    for (size_t i = 0; i < sizeof(lot); i++)
-      lot[i] = (unsigned char)digits[lot[i] % (sizeof(digits) - 1)];
-    snprintf(name, NAME_BYTES, CACHE_TEMP_PREFIX "%.*s" CACHE_TEMP_SUFFIX, (int)sizeof(lot), lot);
+    for (size_t i = 0; i < sizeof(letters); i++)
+      letters[i] = (unsigned char)digits[letters[i] % (sizeof(digits) - 1)];
+    snprintf(name, NAME_BYTES, CACHE_TEMP_PREFIX "%.*s" CACHE_TEMP_SUFFIX, (int)sizeof(letters),
+             letters);
     const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd >= 0 || errno != EEXIST)
       return fd;
@@ -239,8 +239,8 @@ static int make_temporary(int folder, char name[NAME_BYTES]) {
   return -1;
 }
 
-/* For file systems that have no files without names. The lock tells cache_trim that the
- * writer lives. */
+/* For file systems that have no files without names. The lock shows cache_trim that the
+ * writer is alive. */
 static void put_by_renaming(int folder, const char *name, const struct cache_key *key,
                             const struct cc_result *result) {
   char temporary[NAME_BYTES];
@@ -270,8 +270,8 @@ void cache_put(const struct cache_key *key, const struct cc_result *result) {
       give_name(fd, folder, name);
     close(fd);
   }
-  /* To look through the folder takes longer the more there is in it, so it is left to
-   * one entry in many: to all that are large enough, and to the others by lot. */
+  /* Trimming reads the whole folder, so only one entry in many does it: each large one, and of the
+   * others those that their hash selects. */
   if (key->hash[0] % limit < size * SLACK_PARTS)
     cache_trim(folder, limit);
   close(folder);

@@ -3,9 +3,9 @@
  * TEGRACL_CACHE_SIZE is its limit in MiB. Failures are misses; nothing here reports an
  * error.
  *
- * A file has the name of a hash of everything that went into the build. Who makes a program
- * can make another with the same hash, so the entry contains the key itself, all its bytes,
- * and these are compared.
+ * A file is named after a hash of the key, which is everything that the build depends on. An
+ * attacker can make two programs with the same hash, so the entry contains the whole key, which is
+ * compared.
  *
  * A build that includes files has two entries: under the key of its job the list of its
  * places (places.h), and the build itself under that key with what is at the places.
@@ -24,11 +24,11 @@
 #include "base/text.h"
 #include "compiler/compiler.h"
 
-/* All that a build depends on, one part after another, each with its length in front. */
+/* All that a build depends on, one part after another, each after its length. */
 struct cache_key {
   struct text bytes;
-  uint64_t nvrtc[2]; /* which NVRTC, a hash; 0: there is none, which finds the builds of any */
-  uint64_t hash[2];  /* of the bytes: picks the file, proves nothing */
+  uint64_t nvrtc[2]; /* a hash that identifies NVRTC; 0: none is installed, entries of any match */
+  uint64_t hash[2];  /* of the bytes, for the name of the file */
 };
 
 void cache_key_finish(struct cache_key *key);
@@ -52,13 +52,13 @@ struct cache_tools {
 
 /* What the result of a job depends on. */
 enum cache_scope {
-  CACHE_NEVER,  /* more than can be watched: the time of day, say */
+  CACHE_NEVER,  /* more than can be checked, such as the time of day */
   CACHE_JOB,    /* the job alone */
   CACHE_PLACES, /* files that it includes, too */
 };
 
-/* Makes the key of the job, built in the folder (NULL: unknown), which the caller finishes
- * whatever the scope. */
+/* Makes the key of the job, whose relative file names start at the folder (NULL: unknown). The
+ * caller finishes the key whatever the scope. */
 enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
                                 const struct cache_tools *tools, struct cache_key *key);
 
@@ -66,16 +66,16 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
  * are now. False if no such job is known; the key need not be finished then. */
 bool cache_find_places(const struct cache_key *job, const char *folder, struct cache_key *key);
 
-/* The same for a build that was just made: its places are kept. False if a file may have
- * changed since the build began (CLOCK_REALTIME_COARSE), or says that it depends on more. */
+/* The same for a build that was just made; writes the entry of its places. False if a file may
+ * have changed since the build began (CLOCK_REALTIME_COARSE), or contains a word of CACHE_NEVER. */
 bool cache_keep_places(const struct cache_key *job, const char *folder,
                        const struct cc_result *result, const struct timespec *began,
                        struct cache_key *key);
 
-/* True and log and binary filled in (to be freed by the caller) on a hit. */
+/* On a hit true, with log and binary in result, to be freed by the caller. */
 bool cache_get(const struct cache_key *key, struct cc_result *result);
 
-/* Keeps a result; removes the longest unused entries beyond the size limit. */
+/* Writes an entry; may then remove the longest unused ones beyond the size limit. */
 void cache_put(const struct cache_key *key, const struct cc_result *result);
 
 /* Removes the longest unused entries of the folder (a descriptor) until limit bytes are

@@ -33,13 +33,13 @@ static void add_file(struct text *key, const char *path) {
   struct stat status;
   if (!path || stat(path, &status) != 0)
     return;
-  /* Not the device's number: each start of a container may give it another. */
+  /* Without the number of the device, which may change at each start of a container. */
   const uint64_t facts[] = {(uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec,
                             (uint64_t)status.st_mtim.tv_nsec};
   add_bytes(key, facts, sizeof(facts));
 }
 
-/* The identity of NVRTC's file, which a program cannot choose, as a hash of fixed size. */
+/* A hash is enough here: a program cannot choose NVRTC's file. */
 static void add_nvrtc(struct cache_key *key, const char *path) {
   struct text facts = {0};
   if (!path)
@@ -77,8 +77,8 @@ static bool has_hidden_words(const char *text, size_t size) {
   return false;
 }
 
-/* What a source or a header may depend on beside its own text. False alarms cost time
- * only. What __has_include did not find is in no list of clang's. */
+/* What a source or a header may depend on beside its own text. A false match only costs time.
+ * __has_include: clang does not list the files that it did not find. */
 static enum cache_scope scope_of(const char *text, size_t size) {
   static const char *const never[] = {"__DATE__", "__TIME__", "__TIMESTAMP__", "has_include", NULL};
   static const char *const places[] = {"include", "import", "embed", NULL};
@@ -129,7 +129,7 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
   add_string(bytes, job->device->extensions);
   add_string(bytes, job->device->c_features);
   add_string(bytes, options);
-  /* Macros can be given there. */
+  /* Options define macros, too. */
   if (scope_of(options, strlen(options)) == CACHE_NEVER)
     scope = CACHE_NEVER;
   for (size_t i = 0; i < job->source_count; i++) {
@@ -159,8 +159,8 @@ static bool is_before(const struct timespec *a, const struct timespec *b) {
   return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* The bytes of a regular file, to be freed. NULL if there is none; *failed if it cannot be
- * read. Its times in status. */
+/* The bytes of a regular file, to be freed, and its times in status. NULL if there is none, or
+ * with *failed set if it cannot be read. */
 static char *read_place(const char *folder, const char *name, struct stat *status, bool *failed) {
   char path[PATH_MAX];
   const int length = snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : folder,
@@ -169,7 +169,7 @@ static char *read_place(const char *folder, const char *name, struct stat *statu
     *failed = true;
     return NULL;
   }
-  /* Not to wait for a pipe that lies there. */
+  /* O_NONBLOCK: a pipe of that name must not block. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   char *bytes = NULL;
   if (fd >= 0 && fstat(fd, status) == 0 && S_ISREG(status->st_mode)) {
@@ -186,8 +186,8 @@ static char *read_place(const char *folder, const char *name, struct stat *statu
   return bytes;
 }
 
-/* Adds what is at a place. began: NULL, or when a build began that must have seen it as it
- * is. False if it cannot be read, or the build may have seen another. */
+/* Adds what is at a place. began: NULL, or the start of a build that must have read the file as it
+ * is now. False if it cannot be read, or may have changed since. */
 static bool add_place(struct text *key, const char *folder, const char *place,
                       const struct timespec *began) {
   struct stat status;

@@ -1,4 +1,4 @@
-/* The disk cache within its size limit: the longest unused entries are removed. */
+/* Keeps the disk cache within its size limit: removes the longest unused entries. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct entry_list {
   uint64_t total;
 };
 
-/* Whether a name is the prefix, so many letters out of a set, and the suffix. */
+/* Whether a name is the prefix, count characters out of letters, and the suffix. */
 static bool is_made_of(const char *name, const char *prefix, size_t count, const char *letters,
                        const char *suffix) {
   const size_t prefix_size = strlen(prefix);
@@ -71,7 +71,7 @@ static int open_file(int folder, const char *name) {
   return openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* Writers hold a lock for as long as they live. */
+/* A writer holds the lock until it ends. */
 static bool has_no_writer(int folder, const char *name) {
   const int fd = open_file(folder, name);
   const bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -1,6 +1,5 @@
-/* Builds as the OpenCL API asks for them: a hit of the disk cache, or the work of
- * a helper process. Whatever the helper does, the application only sees a status
- * and a log.
+/* Builds for the OpenCL API: a hit of the disk cache, or the work of helper processes. Whatever a
+ * helper does, the application gets only a status and a log.
  */
 #include "compiler/compiler.h"
 
@@ -34,17 +33,17 @@ fail(struct cc_result *result, enum cc_status status, const char *format, ...) {
   return result->log ? status : CC_OUT_OF_MEMORY;
 }
 
-/* Whether the error says that the helper had gone before it saw our request. */
-static bool had_gone(int error) {
+/* Whether the error means that the helper exited without an answer. */
+static bool had_exited(int error) {
   return error == -EPIPE;
 }
 
-/* What the jobs of a build have in common. */
+/* What the requests of a build have in common. */
 struct setting {
   const char *compiler, *folder;
   struct cache_tools tools;
   struct helper_share share;
-  atomic_bool hung;                 /* a helper had to be ended */
+  atomic_bool hung;                 /* a helper was killed at the time limit */
   struct cc_background *background; /* NULL: none */
 };
 
@@ -52,20 +51,22 @@ static bool is_cancelled(const struct setting *setting) {
   return setting->share.cancelled && atomic_load(setting->share.cancelled);
 }
 
-/* How a helper works: it may answer with a plan for units; it may not; with all of the memory,
- * while no other works, in place of its share. */
-enum manner { IN_UNITS, WHOLE, ALONE };
+enum build_mode {
+  IN_UNITS, /* the answer may be a plan for units */
+  WHOLE,    /* it may not */
+  ALONE,    /* nor here: the helper may use all the memory, while no other works */
+};
 
 /* One request to a helper. */
-static enum cc_status ask(const struct cc_job *asked, struct setting *setting, enum manner manner,
-                          struct cc_result *result) {
+static enum cc_status request_build(const struct cc_job *asked, struct setting *setting,
+                                    enum build_mode mode, struct cc_result *result) {
   const char *compiler = setting->compiler;
   enum cc_status status = CC_INTERNAL_ERROR;
   char words[4096];
   struct message request = {0}, answer = {0};
   struct cc_job job = *asked;
-  job.may_plan = manner == IN_UNITS && job.action != CC_BUILD_UNIT;
-  job.memory_mib = manner == ALONE ? limits_memory_mib() : limits_share_mib();
+  job.may_plan = mode == IN_UNITS && job.action != CC_BUILD_UNIT;
+  job.memory_mib = mode == ALONE ? limits_memory_mib() : limits_share_mib();
   message_put_job(&request, &job, setting->folder);
   if (request.broken) {
     message_finish(&request);
@@ -75,7 +76,7 @@ static enum cc_status ask(const struct cc_job *asked, struct setting *setting, e
   for (;;) {
     bool used;
     int error;
-    struct helper *helper = helper_get(compiler, &setting->share, manner == ALONE, &used, &error);
+    struct helper *helper = helper_get(compiler, &setting->share, mode == ALONE, &used, &error);
     if (!helper && error == -ECANCELED) {
       status = fail(result, CC_CANCELLED, "the build was cancelled\n");
       break;
@@ -97,9 +98,9 @@ static enum cc_status ask(const struct cc_job *asked, struct setting *setting, e
     }
     struct rusage spent;
     helper_end(helper, words, sizeof(words), &spent);
-    /* It may have left for lack of work just as we asked; a new one has not. Of a cancelled build
-     * it was ended, and there is no other. */
-    if ((used && had_gone(error)) || is_cancelled(setting))
+    /* A used helper may have exited for lack of work at this moment, so a new one is tried. For a
+     * cancelled build helper_get gives none. */
+    if ((used && had_exited(error)) || is_cancelled(setting))
       continue;
     if (error == -ETIMEDOUT)
       atomic_store(&setting->hung, true);
@@ -110,7 +111,7 @@ static enum cc_status ask(const struct cc_job *asked, struct setting *setting, e
                     (long long)seconds, words);
     else if (error == -EPROTO)
       status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a broken answer; %s\n", words);
-    else if (had_gone(error))
+    else if (had_exited(error))
       status = fail(result, CC_INTERNAL_ERROR, "the compiler crashed; %s\n", words);
     else
       status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
@@ -136,7 +137,7 @@ static void accept_units(void *data) {
   background_accept(setting->background);
 }
 
-/* In place of a plan. */
+/* Puts the program that the result's plan describes in place of the plan. */
 static enum cc_status build_units(const struct cc_job *job, struct setting *setting,
                                   struct cc_result *result) {
   struct units *units;
@@ -158,26 +159,26 @@ static bool may_try_again(const struct cc_job *job, const struct setting *settin
          (status == CC_BUILD_FAILURE || status == CC_INTERNAL_ERROR);
 }
 
-static enum cc_status ask_again(const struct cc_job *job, struct setting *setting,
-                                enum manner manner, struct cc_result *result) {
+static enum cc_status request_again(const struct cc_job *job, struct setting *setting,
+                                    enum build_mode mode, struct cc_result *result) {
   cc_result_finish(result);
-  return ask(job, setting, manner, result);
+  return request_build(job, setting, mode, result);
 }
 
-/* One build by helpers: in units, if the first finds that it pays. If that fails, in one piece:
- * the log speaks of the program then and not of a unit. What fails for lack of memory may be
- * good with all of it. */
+/* One build by helpers: in units, if the first helper answers with a plan. If a unit fails, the
+ * program is built in one piece, so that the log is about the program and not about a unit. A
+ * build that lacked memory is tried once more with all of it. */
 static enum cc_status build(const struct cc_job *job, struct setting *setting,
                             struct cc_result *result) {
-  enum cc_status status = ask(job, setting, IN_UNITS, result);
+  enum cc_status status = request_build(job, setting, IN_UNITS, result);
   if (status == CC_OK && result->plan) {
     status = build_units(job, setting, result);
     if (!result->short_of_memory && may_try_again(job, setting, status))
-      status = ask_again(job, setting, WHOLE, result);
+      status = request_again(job, setting, WHOLE, result);
   }
   if (result->short_of_memory && limits_share_mib() < limits_memory_mib() &&
       may_try_again(job, setting, status))
-    status = ask_again(job, setting, ALONE, result);
+    status = request_again(job, setting, ALONE, result);
   return status;
 }
 
@@ -197,7 +198,7 @@ static enum cc_status build_and_keep(const struct cc_job *job, struct setting *s
                                      struct cc_result *result) {
   struct cache_key key = {0};
   struct timespec began;
-  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the one that files get their times from */
+  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of the times of files */
   const enum cc_status status = build(job, setting, result);
   if (status == CC_OK && scope == CACHE_JOB)
     cache_put(job_key, result);
@@ -208,7 +209,7 @@ static enum cc_status build_and_keep(const struct cc_job *job, struct setting *s
   return status;
 }
 
-static enum cc_status look_or_build(const struct cc_job *job, struct setting *setting,
+static enum cc_status find_or_build(const struct cc_job *job, struct setting *setting,
                                     enum cache_scope scope, const struct cache_key *key,
                                     struct cc_result *result) {
   return take_cached(scope, setting->folder, key, result)
@@ -216,9 +217,9 @@ static enum cc_status look_or_build(const struct cc_job *job, struct setting *se
              : build_and_keep(job, setting, scope, key, result);
 }
 
-/* Of several threads with the same job one builds. It looks again first: another may
- * have landed since the last look. So do those who waited, if the build depends on files,
- * which may be others by now, or was cancelled. */
+/* Of several threads with the same job one builds. It searches the cache again first, as another
+ * build may have ended since the last search. So do those that waited, if the build depends on
+ * files, which may have changed since, or if it was cancelled. */
 static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
@@ -226,13 +227,13 @@ static enum cc_status build_once(const struct cc_job *job, struct setting *setti
     enum cc_status status;
     struct flight *flight = flight_take_off(key, &status, result);
     if (flight) {
-      status = look_or_build(job, setting, scope, key, result);
+      status = find_or_build(job, setting, scope, key, result);
       flight_land(flight, status, result);
       return status;
     }
     if (status == CC_OK && scope == CACHE_PLACES) {
       cc_result_finish(result);
-      return look_or_build(job, setting, scope, key, result);
+      return find_or_build(job, setting, scope, key, result);
     }
     if (status != CC_CANCELLED || is_cancelled(setting))
       return status;

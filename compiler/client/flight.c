@@ -11,7 +11,7 @@
 struct flight {
   struct flight *next;
   const struct cache_key *key; /* the caller's */
-  unsigned waiting;            /* threads that want the outcome */
+  unsigned waiting;            /* threads that wait for the outcome */
   bool landed;
   enum cc_status status;
   struct cc_result result; /* a separate copy, if a caller waits */
@@ -49,7 +49,7 @@ static void *copy_bytes(const void *bytes, size_t size) {
   return copy ? memcpy(copy, bytes, size) : NULL;
 }
 
-/* What goes to the application; without memory for it that is the outcome. */
+/* Copies what the application gets; CC_OUT_OF_MEMORY in place of the status if that fails. */
 static enum cc_status copy_outcome(struct cc_result *to, enum cc_status status,
                                    const struct cc_result *from) {
   *to = (struct cc_result){.log = from->log ? strdup(from->log) : NULL,

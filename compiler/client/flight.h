@@ -1,5 +1,5 @@
-/* Builds of the same job by several threads at once: one builds, the others wait for
- * what it gets. */
+/* Builds of the same job by several threads at once: one builds, and the others wait for the
+ * outcome. */
 #ifndef TEGRACL_FLIGHT_H
 #define TEGRACL_FLIGHT_H
 
@@ -7,13 +7,13 @@
 
 struct flight;
 
-/* The caller is the one that builds: it must call flight_land, and keep the key until then.
- * NULL if another thread was
- * building: its outcome is in status and result then. */
+/* Not NULL: the caller builds. It must then call flight_land, and keep the key until then.
+ * NULL: another thread has built it, whose outcome is in status and result; or there is no memory,
+ * as status says. */
 struct flight *flight_take_off(const struct cache_key *key, enum cc_status *status,
                                struct cc_result *result);
 
-/* Gives the outcome to those who wait. */
+/* Gives copies of the outcome to the threads that wait, and frees the flight. */
 void flight_land(struct flight *flight, enum cc_status status, const struct cc_result *result);
 
 #endif

@@ -1,8 +1,7 @@
-/* Helper processes. Each is connected by a socket pair; its standard input is
- * its end. Its output goes to a memory file, so that what a crash leaves behind
- * (LLVM's last words) can be put into the build log and nothing reaches the
- * application's terminal. It leads its own process group: a Ctrl-C meant
- * for the application does not reach it, and killing it takes its clang along.
+/* Helper processes. Each has one end of a socket pair as its standard input. Its output goes to a
+ * memory file: what LLVM prints before a crash becomes part of the build log, and nothing reaches
+ * the application's terminal. It leads its own process group: a Ctrl-C meant for the application
+ * does not reach it, and its clang is killed with it.
  */
 #include "compiler/client/helper.h"
 
@@ -38,12 +37,12 @@ struct helper {
   int output;           /* memory file of what it printed */
   uint64_t environment; /* hash of the environment it was started in */
   bool used;
-  struct helper_share *share; /* at work: of the build */
-  unsigned places;            /* that it takes in the width */
+  struct helper_share *share; /* of the build that it works for */
+  unsigned places;            /* of limits_width that it takes while at work */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* places or lists */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* busy, or a list */
 static struct helper *idle;
 static struct helper *working;
 static struct helper *leaving; /* socket closed, not yet reaped */
@@ -74,14 +73,13 @@ static uint64_t hash_environment(const char *path) {
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Numbers newer than some headers, the same everywhere. */
+/* Some headers lack these numbers, which all architectures share. */
 enum { NR_PIDFD_SEND_SIGNAL = 424, NR_PIDFD_OPEN = 434, WAIT_FOR_PIDFD = 3 };
 enum { SIGNAL_PROCESS_GROUP = 4 }; /* Linux 6.9 */
 
-/* The application may wait for all of its children, the helper among them. Then the helper's
- * number may already be that of another process, which is neither waited for nor signalled.
- * 1: it has ended, how is in info and used. 0: it has not. -1: the application has waited for
- * it. */
+/* The application may wait for all of its children, and so reap the helper. Its process number
+ * may then be that of another process, which must be neither waited for nor signalled.
+ * 1: it has ended; info and used describe how. 0: it has not. -1: the application has reaped it. */
 static int wait_for(const struct helper *helper, int flags, siginfo_t *info, struct rusage *used) {
   const int kind = helper->pidfd >= 0 ? WAIT_FOR_PIDFD : P_PID;
   const int id = helper->pidfd >= 0 ? helper->pidfd : helper->pid;
@@ -92,8 +90,8 @@ static int wait_for(const struct helper *helper, int flags, siginfo_t *info, str
   return info->si_pid != 0;
 }
 
-/* Ends the helper and what it has started. The process number is the helper's until it has been
- * waited for. */
+/* Kills the helper and what it has started. The process number is the helper's until it is
+ * reaped. */
 static void end_group(const struct helper *helper) {
   siginfo_t info;
   if (helper->pidfd >= 0 &&
@@ -110,8 +108,7 @@ static void close_files(const struct helper *helper) {
     close(helper->pidfd);
 }
 
-/* Closes our side. The helper sees that and leaves; its process is reaped when
- * it has (never waited for here). The lock is held. */
+/* Closes our side, so the helper exits. reap_leaving reaps it later. The lock is held. */
 static void let_go(struct helper *helper) {
   close(helper->fd);
   close(helper->output);
@@ -119,7 +116,7 @@ static void let_go(struct helper *helper) {
   leaving = helper;
 }
 
-static void reap(void) {
+static void reap_leaving(void) {
   for (struct helper **place = &leaving; *place;) {
     struct helper *helper = *place;
     siginfo_t info;
@@ -134,7 +131,7 @@ static void reap(void) {
   }
 }
 
-/* True if the other side has closed: the helper is going or gone. */
+/* True if the other side has closed: the helper is exiting or has exited. */
 static bool has_closed(int fd) {
   char byte;
   ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -148,8 +145,8 @@ static bool is_stale(int fd) {
   return got >= 0 || errno != EAGAIN;
 }
 
-/* An idle helper that is good for a build in this environment. Lets go of those
- * that are not. The lock is held. */
+/* An idle helper that was started in this environment and still lives. Lets go of the others that
+ * were not, or do not. The lock is held. */
 static struct helper *take_idle(uint64_t environment) {
   struct helper *taken = NULL;
   for (struct helper **place = &idle; *place;) {
@@ -168,8 +165,8 @@ static struct helper *take_idle(uint64_t environment) {
   return taken;
 }
 
-static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int fd,
-                  int output) {
+static int set_up_spawn(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int fd,
+                        int output) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -190,7 +187,7 @@ static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attrib
   return error;
 }
 
-static int spawn(const char *path, int fd, int output, pid_t *pid) {
+static int spawn_helper(const char *path, int fd, int output, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -202,7 +199,7 @@ static int spawn(const char *path, int fd, int output, pid_t *pid) {
     return -error;
   }
   char *arguments[] = {(char *)path, "--serve", NULL};
-  error = set_up(&actions, &attributes, fd, output);
+  error = set_up_spawn(&actions, &attributes, fd, output);
   if (!error)
     error = posix_spawn(pid, path, &actions, &attributes, arguments, helpers_environment());
   posix_spawnattr_destroy(&attributes);
@@ -210,8 +207,8 @@ static int spawn(const char *path, int fd, int output, pid_t *pid) {
   return -error;
 }
 
-/* The lowest number from 3 up, so that it is none of those which set_up gives a
- * meaning (the application may have closed its standard streams). */
+/* A descriptor above those of the standard streams, which set_up_spawn replaces: the application
+ * may have closed these, so that a new descriptor gets their number. */
 static int above_standard(int fd) {
   if (fd < 0 || fd > STDERR_FILENO)
     return fd;
@@ -220,7 +217,7 @@ static int above_standard(int fd) {
   return moved;
 }
 
-static struct helper *start(const char *path, uint64_t environment, int *error) {
+static struct helper *start_helper(const char *path, uint64_t environment, int *error) {
   int ends[2] = {-1, -1};
   int output = -1;
   struct helper *helper = calloc(1, sizeof(*helper));
@@ -238,7 +235,7 @@ static struct helper *start(const char *path, uint64_t environment, int *error) 
     *error = -errno;
     goto fail;
   }
-  *error = spawn(path, ends[1], output, &helper->pid);
+  *error = spawn_helper(path, ends[1], output, &helper->pid);
   if (*error)
     goto fail;
   close(ends[1]);
@@ -259,8 +256,7 @@ fail:
 
 /* ---- fork --------------------------------------------------------------------- */
 
-/* Held for moments only, so that a fork may wait for it, and the child finds lists that
- * it can follow. */
+/* The lock is never held for long, so a fork can wait for it. The child then has whole lists. */
 static void forking(void) {
   pthread_mutex_lock(&lock);
 }
@@ -269,7 +265,7 @@ static void forked_parent(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static void forget(struct helper **list) {
+static void free_list(struct helper **list) {
   while (*list) {
     struct helper *helper = *list;
     *list = helper->next;
@@ -277,8 +273,8 @@ static void forget(struct helper **list) {
   }
 }
 
-/* The helpers are the parent's: with copies of their sockets they would not see that it
- * has gone. Those at work are in use by threads that the child lacks. */
+/* The helpers are the parent's. The child closes its copies of their sockets: with these open they
+ * would not notice the parent's end. Those at work belong to threads that the child lacks. */
 static void forked_child(void) {
   struct helper *const open[] = {idle, working};
   for (int i = 0; i < 2; i++)
@@ -287,9 +283,9 @@ static void forked_child(void) {
   for (const struct helper *helper = leaving; helper; helper = helper->next)
     if (helper->pidfd >= 0)
       close(helper->pidfd);
-  forget(&idle);
-  forget(&working);
-  forget(&leaving);
+  free_list(&idle);
+  free_list(&working);
+  free_list(&leaving);
   busy = 0;
   waiters = NULL;
   pthread_mutex_init(&lock, NULL);
@@ -301,10 +297,10 @@ static int watch_forks(void) {
   return -base_fork_watch(BASE_FORK_HELPERS, &handlers);
 }
 
-/* ---- from outside ---------------------------------------------------------------- */
+/* ---- turns --------------------------------------------------------------------- */
 
-/* Whose turn it is: of the build that has fewest helpers at work. */
-static struct waiter **next_turn(void) {
+/* The waiter of the build that has fewest helpers at work. */
+static struct waiter **find_next_waiter(void) {
   struct waiter **next = &waiters;
   for (struct waiter **place = &waiters; *place; place = &(*place)->next)
     if ((*place)->share->busy < (*next)->share->busy)
@@ -312,11 +308,11 @@ static struct waiter **next_turn(void) {
   return next;
 }
 
-/* Gives the places that are free to those who wait. The lock is held. */
-static void grant(void) {
+/* Gives free places to waiters. The lock is held. */
+static void grant_places(void) {
   const unsigned width = limits_width();
   while (waiters) {
-    struct waiter **place = next_turn();
+    struct waiter **place = find_next_waiter();
     struct waiter *waiter = *place;
     if (waiter->alone ? busy > 0 : busy >= width)
       break;
@@ -332,7 +328,7 @@ static void grant(void) {
 static void leave_busy(unsigned places, struct helper_share *share) {
   busy -= places;
   share->busy--;
-  grant();
+  grant_places();
   pthread_cond_broadcast(&changed);
 }
 
@@ -340,21 +336,22 @@ static bool is_cancelled(const struct helper_share *share) {
   return share->cancelled && atomic_load(share->cancelled);
 }
 
-/* Waits for its turn. The places that are taken; 0: the build is cancelled. The lock is held. */
+/* Waits for its turn; gives the number of places taken, 0 if the build is cancelled. The lock is
+ * held. */
 static unsigned wait_turn(struct helper_share *share, bool alone) {
   struct waiter waiter = {.share = share, .alone = alone};
   struct waiter **place = &waiters;
   while (*place)
     place = &(*place)->next;
   *place = &waiter;
-  grant();
+  grant_places();
   while (!waiter.places && !is_cancelled(share))
     pthread_cond_wait(&changed, &lock);
   if (!waiter.places) {
     for (place = &waiters; *place != &waiter;)
       place = &(*place)->next;
     *place = waiter.next;
-    grant(); /* others may have waited for this one's turn */
+    grant_places(); /* this waiter may have kept others from their turn */
   }
   return waiter.places;
 }
@@ -377,13 +374,15 @@ static void stop_working(struct helper *helper) {
   leave_busy(helper->places, helper->share);
 }
 
+/* ---- requests ------------------------------------------------------------------ */
+
 bool helper_is_shortage(int error) {
   return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
 }
 
-/* An idle helper, or a new one: fresh: a new one, if that can be had, and no idle ones beside it.
- * Where the system has no room for another, one that is at work serves when it is idle. The lock
- * is held, but not while one starts. */
+/* An idle helper, or a new one. fresh: a new one if possible, with no idle ones left. If the system
+ * has no room for another, waits until one that is at work becomes idle. The lock is held, but not
+ * while a helper starts. */
 static struct helper *find_helper(const char *path, uint64_t environment,
                                   const struct helper_share *share, bool fresh, int *error) {
   for (;; fresh = false) {
@@ -392,7 +391,7 @@ static struct helper *find_helper(const char *path, uint64_t environment,
     if (helper)
       return helper;
     pthread_mutex_unlock(&lock);
-    helper = start(path, environment, error);
+    helper = start_helper(path, environment, error);
     pthread_mutex_lock(&lock);
     if (fresh && helper)
       let_idle_go();
@@ -416,7 +415,7 @@ struct helper *helper_get(const char *path, struct helper_share *share, bool alo
     return NULL;
   }
   *error = watch_forks();
-  reap();
+  reap_leaving();
   struct helper *helper = *error ? NULL : find_helper(path, environment, share, alone, error);
   if (is_cancelled(share)) {
     if (helper)
@@ -464,8 +463,8 @@ void helper_put(struct helper *helper) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The last of what the helper printed, at most size - 1 characters. */
-static void last_words(int output, char *words, size_t size) {
+/* Reads the last characters of the helper's output, at most size - 1. */
+static void read_output_end(int output, char *words, size_t size) {
   off_t end = lseek(output, 0, SEEK_END);
   off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
   ssize_t got = end > 0 ? pread(output, words, size - 1, from) : 0;
@@ -476,27 +475,27 @@ void helper_end(struct helper *helper, char *words, size_t size, struct rusage *
   char printed[2048], end[256];
   siginfo_t info;
   *used = (struct rusage){0};
-  /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
-   * it may take longer from closing its files to its end, but then our signal, too, comes
-   * after what ended it. */
-  enum { MOMENTS = 2000, MOMENT_US = 1000 };
-  const bool going = has_closed(helper->fd);
+  /* A helper that is already exiting gets some time, so that its own end is reported and not our
+   * signal. On a busy machine it may need more, but then the signal arrives after its cause of
+   * death. */
+  enum { POLLS = 2000, POLL_US = 1000 };
+  const bool exiting = has_closed(helper->fd);
   int ended = 0;
-  for (int i = 0; going && i < MOMENTS && ended == 0; i++) {
+  for (int i = 0; exiting && i < POLLS && ended == 0; i++) {
     ended = wait_for(helper, WNOHANG | WNOWAIT, &info, used);
     if (ended == 0)
-      usleep(MOMENT_US);
+      usleep(POLL_US);
   }
-  /* Before it is waited for: then its number is its own, and what it started is ended, too. */
+  /* Before it is reaped: until then the process number is its own. */
   end_group(helper);
   ended = wait_for(helper, 0, &info, used);
-  last_words(helper->output, printed, sizeof(printed));
+  read_output_end(helper->output, printed, sizeof(printed));
   if (ended < 0)
     snprintf(words, size, "it ended, how only the application knows, which waited for it\n%s",
              printed);
-  else if (going && info.si_code == CLD_EXITED) {
+  else if (exiting && info.si_code == CLD_EXITED) {
     snprintf(words, size, "it left with exit status %d\n%s", info.si_status, printed);
-  } else if (going) {
+  } else if (exiting) {
     limits_tell_end(end, sizeof(end), info.si_status, used);
     snprintf(words, size, "it %s\n%s", end, printed);
   } else {

@@ -1,6 +1,6 @@
-/* Helper processes (`tegraclc --serve`) as the client keeps them: started on
- * demand, one for each request that is answered at the same time, up to limits_width, kept
- * for the next. Builds that wait for one get them by turns.
+/* The client's helper processes (`tegraclc --serve`). They are started on demand, up to
+ * limits_width, and kept for later requests; each answers one request at a time. Builds that wait
+ * for a helper take turns.
  */
 #ifndef TEGRACL_HELPER_H
 #define TEGRACL_HELPER_H
@@ -14,20 +14,20 @@
 
 struct helper;
 
-/* What a build has of the helpers. */
+/* A build's use of the helpers. */
 struct helper_share {
-  unsigned busy;                /* at work for it */
-  const atomic_bool *cancelled; /* by helper_cancel; NULL: cannot be */
+  unsigned busy;                /* helpers at work for it */
+  const atomic_bool *cancelled; /* set by helper_cancel; NULL: it cannot be cancelled */
 };
 
-/* Whether the -errno says that there is too little of something for a helper. */
+/* Whether the -errno means that the system lacks memory, processes or descriptors. */
 bool helper_is_shortage(int error);
 
 /* A helper for one request of the build: an idle one, or a new one started from the command at
- * path; waits for one while limits_width are at work, or as many as the system has room for.
- * alone: until none is, and no other gets one meanwhile, so that it may use all the memory.
- * NULL if none can be started; *error is -errno then: -ECANCELED if the build is cancelled. *used:
- * it has worked before, so it may be leaving just now. */
+ * path. Waits while limits_width helpers, or as many as the system has room for, are at work.
+ * alone: waits until none is at work, and no other request gets one meanwhile, so the helper may
+ * use all the memory. NULL if none can be started, with -errno in *error: -ECANCELED if the build
+ * is cancelled. *used: it has worked before, so it may be about to exit. */
 struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
                           int *error);
 
@@ -36,14 +36,14 @@ struct helper *helper_get(const char *path, struct helper_share *share, bool alo
 int helper_ask(struct helper *helper, const struct message *request, struct message *answer,
                int64_t deadline_ms);
 
-/* Ends the helpers that work for shares with this flag, which it sets: they get no others. */
+/* Sets the flag, and kills the helpers of shares that point to it. These get no others. */
 void helper_cancel(atomic_bool *cancelled);
 
 /* Back to the idle ones. */
 void helper_put(struct helper *helper);
 
-/* Ends a helper that failed: kills it and what it started. Says in words how it
- * ended and adds the last of what it printed. used: by it. */
+/* Kills a helper that failed, and what it started, and frees it. Describes in words how it ended,
+ * with the end of its output. used: its resources. */
 void helper_end(struct helper *helper, char *words, size_t size, struct rusage *used);
 
 #endif

@@ -1,5 +1,5 @@
-/* Compiled objects and libraries: what clCompileProgram and a link with
- * -create-library give, and what links take. Layout in object.c. */
+/* Compiled objects and libraries: made by clCompileProgram and by links with -create-library,
+ * and read by links. Layout in object.c. */
 #ifndef TEGRACL_OBJECT_H
 #define TEGRACL_OBJECT_H
 
@@ -18,7 +18,7 @@ struct object {
 /* Writes the object into malloc'ed memory. 0 or -ENOMEM. */
 int cc_object_write(const struct object *object, void **bytes, size_t *size);
 
-/* False if bytes are no sound object. What object points to lives in bytes. */
+/* False if bytes are not a valid object. The members of object point into bytes. */
 bool cc_object_read(const void *bytes, size_t size, struct object *object);
 
 #endif

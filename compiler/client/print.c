@@ -1,7 +1,6 @@
 /* printf on the host's side: formats the records that a kernel's calls have left.
- * OpenCL C 3.0 specification, 6.15.14. A conversion prints the argument's own width if
- * the format names none, so that a mismatch of the two that C leaves undefined gives the
- * expected number. */
+ * OpenCL C 3.0 specification, 6.15.14. A conversion without a length modifier prints all bits of
+ * the argument: C leaves it undefined if the two differ, but this is what users expect. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -11,7 +10,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  FIELD_MAX = 4095, /* of width and precision: what C asks for */
+  FIELD_MAX = 4095, /* of width and precision: the least that C demands */
   EMIT_BYTES = 1 << 16,
   LANES_MAX = 16,
   FLAGS_MAX = 5,
@@ -44,21 +43,20 @@ struct conversion {
   char letter;
 };
 
-/* What is printed, and where it goes in pieces: output of any length takes no more memory than
- * a few fields. */
+/* Collects the output and emits it in pieces, so that memory is bounded by a few fields. */
 struct printer {
   const struct cc_print_reader *reader;
   struct text text;
-  locale_t users;
+  locale_t user_locale;
 };
 
-static size_t room(size_t bytes) {
+static size_t round_up(size_t bytes) {
   return (bytes + PRINT_ALIGN - 1) / PRINT_ALIGN * PRINT_ALIGN;
 }
 
 /* ---- arguments --------------------------------------------------------------- */
 
-static bool take(struct record *record, struct argument *argument) {
+static bool take_argument(struct record *record, struct argument *argument) {
   if (record->types == record->types_end)
     return false;
   unsigned byte = *record->types++;
@@ -67,13 +65,13 @@ static bool take(struct record *record, struct argument *argument) {
   argument->values = record->at;
   size_t bytes = (size_t)argument->lanes * type_bytes[argument->type];
   if (argument->lanes == 0 || argument->lanes > LANES_MAX ||
-      (size_t)(record->end - record->at) < room(bytes))
+      (size_t)(record->end - record->at) < round_up(bytes))
     return false;
-  record->at += room(bytes);
+  record->at += round_up(bytes);
   return true;
 }
 
-static uint64_t raw(const struct argument *argument, unsigned lane) {
+static uint64_t raw_bits(const struct argument *argument, unsigned lane) {
   uint64_t value = 0; /* little-endian, as the GPU */
   unsigned bytes = type_bytes[argument->type];
   memcpy(&value, argument->values + (size_t)lane * bytes, bytes);
@@ -84,7 +82,7 @@ static bool is_float(const struct argument *argument) {
   return argument->type >= PRINT_HALF && argument->type <= PRINT_DOUBLE;
 }
 
-static int64_t extend(uint64_t value, unsigned bits) {
+static int64_t sign_extend(uint64_t value, unsigned bits) {
   const unsigned above = 64 - bits;
   return (int64_t)(value << above) >> above;
 }
@@ -106,7 +104,7 @@ static double half_value(uint64_t bits) {
 }
 
 static double float_value(const struct argument *argument, unsigned lane) {
-  const uint64_t bits = raw(argument, lane);
+  const uint64_t bits = raw_bits(argument, lane);
   float single;
   double value;
   switch (argument->type) {
@@ -119,7 +117,7 @@ static double float_value(const struct argument *argument, unsigned lane) {
     memcpy(&value, &bits, sizeof value);
     return value;
   default:
-    return (double)extend(bits, type_bytes[argument->type] * 8u);
+    return (double)sign_extend(bits, type_bytes[argument->type] * 8u);
   }
 }
 
@@ -128,8 +126,8 @@ static int64_t integer_value(const struct argument *argument, unsigned lane, boo
     const double value = float_value(argument, lane);
     return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
   }
-  const uint64_t bits = raw(argument, lane);
-  return is_signed ? extend(bits, type_bytes[argument->type] * 8u) : (int64_t)bits;
+  const uint64_t bits = raw_bits(argument, lane);
+  return is_signed ? sign_extend(bits, type_bytes[argument->type] * 8u) : (int64_t)bits;
 }
 
 /* ---- the format -------------------------------------------------------------- */
@@ -140,7 +138,7 @@ static int read_field(const char **at, struct record *record) {
   if (**at == '*') {
     struct argument argument;
     ++*at;
-    const int64_t value = take(record, &argument) ? integer_value(&argument, 0, true) : 0;
+    const int64_t value = take_argument(record, &argument) ? integer_value(&argument, 0, true) : 0;
     return value < -FIELD_MAX ? -FIELD_MAX : value > FIELD_MAX ? FIELD_MAX : (int)value;
   }
   for (; isdigit((unsigned char)**at); ++*at)
@@ -149,7 +147,7 @@ static int read_field(const char **at, struct record *record) {
   return number < FIELD_MAX ? number : FIELD_MAX;
 }
 
-/* The length modifiers, the longest first; those of C that OpenCL C has not as well. */
+/* The length modifiers, the longest first, with those that only C has. */
 static const struct {
   const char *name;
   unsigned bits;
@@ -189,7 +187,8 @@ struct specification {
   char text[FLAGS_MAX + 8];
 };
 
-static struct specification specify(const struct conversion *c, const char *length, char letter) {
+static struct specification make_format(const struct conversion *c, const char *length,
+                                        char letter) {
   struct specification s;
   char *at = stpcpy(stpcpy(stpcpy(stpcpy(s.text, "%"), c->flags), "*.*"), length);
   at[0] = letter;
@@ -197,11 +196,11 @@ static struct specification specify(const struct conversion *c, const char *leng
   return s;
 }
 
-/* Gives the text away if there is at least so much. The function has the user's locale. */
-static void flush(struct printer *printer, size_t least) {
+/* Emits the text if there are at least so many bytes; emit runs with the user's locale. */
+static void emit_text(struct printer *printer, size_t least) {
   if (!printer->text.size || printer->text.size < least)
     return;
-  const locale_t plain = uselocale(printer->users);
+  const locale_t plain = uselocale(printer->user_locale);
   printer->reader->emit(printer->reader->data, printer->text.data, printer->text.size);
   uselocale(plain);
   printer->text.size = 0;
@@ -211,45 +210,45 @@ static void print_element(const struct conversion *c, const struct argument *arg
                           unsigned lane, struct text *out) {
   const bool is_signed = c->letter == 'd' || c->letter == 'i';
   if (!strchr("diouxX", c->letter)) {
-    text_printf(out, specify(c, "", c->letter).text, c->width, c->precision,
+    text_printf(out, make_format(c, "", c->letter).text, c->width, c->precision,
                 float_value(argument, lane));
     return;
   }
   uint64_t value = (uint64_t)integer_value(argument, lane, is_signed);
   if (is_signed)
-    text_printf(out, specify(c, "ll", c->letter).text, c->width, c->precision,
-                (long long)(c->bits ? extend(value, c->bits) : (int64_t)value));
+    text_printf(out, make_format(c, "ll", c->letter).text, c->width, c->precision,
+                (long long)(c->bits ? sign_extend(value, c->bits) : (int64_t)value));
   else
-    text_printf(out, specify(c, "ll", c->letter).text, c->width, c->precision,
+    text_printf(out, make_format(c, "ll", c->letter).text, c->width, c->precision,
                 (unsigned long long)(c->bits ? value & (UINT64_MAX >> (64 - c->bits)) : value));
 }
 
 static void print_string(struct printer *printer, const struct conversion *c,
                          const struct argument *argument) {
   const struct cc_print_reader *reader = printer->reader;
-  const uint64_t address = argument->type == PRINT_POINTER ? raw(argument, 0) : 0;
+  const uint64_t address = argument->type == PRINT_POINTER ? raw_bits(argument, 0) : 0;
   const char *string = address ? reader->string(reader->data, address) : "(null)";
-  text_printf(&printer->text, specify(c, "", 's').text, c->width, c->precision,
+  text_printf(&printer->text, make_format(c, "", 's').text, c->width, c->precision,
               string ? string : "(not a constant string)");
 }
 
-/* Prints one argument by the conversion; false if there is none, or no such conversion. */
+/* Prints one argument; false if there is none, or if the conversion is unknown. */
 static bool print_argument(struct printer *printer, const struct conversion *c,
                            struct record *record) {
   struct text *out = &printer->text;
   struct argument argument;
-  if (!c->letter || !strchr("diouxXfFeEgGaAcsp", c->letter) || !take(record, &argument))
+  if (!c->letter || !strchr("diouxXfFeEgGaAcsp", c->letter) || !take_argument(record, &argument))
     return false;
   switch (c->letter) {
   case 'c':
-    text_printf(out, specify(c, "", 'c').text, c->width, -1,
+    text_printf(out, make_format(c, "", 'c').text, c->width, -1,
                 (int)(unsigned char)integer_value(&argument, 0, false));
     return true;
   case 's':
     print_string(printer, c, &argument);
     return true;
   case 'p':
-    text_printf(out, specify(c, "", 'p').text, c->width, -1,
+    text_printf(out, make_format(c, "", 'p').text, c->width, -1,
                 (void *)(uintptr_t)integer_value(&argument, 0, false));
     return true;
   default:
@@ -257,7 +256,7 @@ static bool print_argument(struct printer *printer, const struct conversion *c,
       if (i)
         text_puts(out, ",");
       print_element(c, &argument, i, out);
-      flush(printer, EMIT_BYTES);
+      emit_text(printer, EMIT_BYTES);
     }
     return true;
   }
@@ -266,7 +265,7 @@ static bool print_argument(struct printer *printer, const struct conversion *c,
 static void print_call(struct printer *printer, const char *format, struct record *record) {
   struct text *out = &printer->text;
   while (*format) {
-    flush(printer, EMIT_BYTES);
+    emit_text(printer, EMIT_BYTES);
     const size_t plain = strcspn(format, "%");
     text_add(out, format, plain);
     format += plain;
@@ -290,7 +289,7 @@ static size_t print_record(struct printer *printer, const unsigned char *at, siz
   memcpy(&header, at, sizeof header);
   if (header.size < sizeof header || header.size > size || header.size % PRINT_ALIGN)
     return 0;
-  const size_t head = sizeof header + room(header.arg_count);
+  const size_t head = sizeof header + round_up(header.arg_count);
   const char *format = printer->reader->string(printer->reader->data, header.format);
   if (!format || head > header.size)
     return header.size;
@@ -305,12 +304,12 @@ static size_t print_record(struct printer *printer, const unsigned char *at, siz
 bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size) {
   const locale_t plain = newlocale(LC_ALL_MASK, "C", NULL);
   const unsigned char *at = records;
-  struct printer printer = {.reader = reader, .users = uselocale(plain)};
+  struct printer printer = {.reader = reader, .user_locale = uselocale(plain)};
   for (size_t step = 1; step; at += step, size -= step) {
     step = print_record(&printer, at, size);
-    flush(&printer, step ? EMIT_BYTES : 0);
+    emit_text(&printer, step ? EMIT_BYTES : 0);
   }
-  uselocale(printer.users);
+  uselocale(printer.user_locale);
   if (plain)
     freelocale(plain);
   const bool whole = !printer.text.failed;

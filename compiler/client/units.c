@@ -19,9 +19,9 @@ struct unit {
   struct binary_unit binary;
   bool may_be_refused;
   /* The units' lock guards these: */
-  bool wanted; /* somebody waits for it */
+  bool wanted; /* a thread waits for it */
   enum progress progress;
-  /* Of the thread that builds it, then of all: */
+  /* Written by the thread that builds it; others read them after UNIT_ENDED: */
   enum cc_status status;
   struct cc_result result;
   uint64_t ns;
@@ -29,7 +29,7 @@ struct unit {
 
 struct units {
   void *plan; /* what units and kernels point into */
-  struct unit *at;
+  struct unit *list;
   size_t count;
   struct cc_planned_kernel *kernels;
   size_t kernel_count;
@@ -42,7 +42,7 @@ struct units {
   pthread_cond_t changed;
   unsigned workers; /* threads beside the one that called units_build */
   size_t left;      /* units that have not ended */
-  size_t undecided; /* of these those that may be refused */
+  size_t undecided; /* those of them that may be refused */
   bool accepted, stopped, ended;
 };
 
@@ -63,7 +63,7 @@ static bool add_kernels(struct message *plan, struct units *units, unsigned unit
 }
 
 static bool take_unit(struct message *plan, struct units *units, unsigned number) {
-  struct unit *unit = &units->at[number];
+  struct unit *unit = &units->list[number];
   size_t places_size;
   unit->source.text = message_take_bytes(plan, &unit->source.size);
   unit->binary.places = message_take_bytes(plan, &places_size);
@@ -78,11 +78,11 @@ static bool take_unit(struct message *plan, struct units *units, unsigned number
 
 static enum cc_status take_plan(struct message *plan, struct units *units) {
   const uint64_t count = message_take_number(plan);
-  enum { LEAST_BYTES = 5 * sizeof(uint64_t) }; /* of a unit: its sizes and numbers */
+  enum { LEAST_BYTES = 5 * sizeof(uint64_t) }; /* of a unit: three sizes, two numbers */
   if (plan->broken || !count || count > plan->size / LEAST_BYTES)
     return CC_INTERNAL_ERROR;
-  units->at = calloc(count, sizeof(*units->at));
-  if (!units->at)
+  units->list = calloc(count, sizeof(*units->list));
+  if (!units->list)
     return CC_OUT_OF_MEMORY;
   for (units->count = 0; units->count < count; units->count++)
     if (!take_unit(plan, units, (unsigned)units->count))
@@ -112,10 +112,10 @@ void units_destroy(struct units *units) {
   if (!units)
     return;
   for (size_t i = 0; i < units->count; i++)
-    cc_result_finish(&units->at[i].result);
+    cc_result_finish(&units->list[i].result);
   pthread_mutex_destroy(&units->lock);
   pthread_cond_destroy(&units->changed);
-  free(units->at);
+  free(units->list);
   free(units->kernels);
   free(units->plan);
   free(units);
@@ -136,10 +136,10 @@ static void build_unit(const struct units *units, struct unit *unit) {
 
 /* Those that a thread waits for come first, then those that may be refused. NULL: none is left.
  * The lock is held. */
-static struct unit *take_next(struct units *units) {
+static struct unit *take_next_unit(struct units *units) {
   struct unit *next = NULL;
   for (size_t i = 0; i < units->count && !units->stopped; i++) {
-    struct unit *unit = &units->at[i];
+    struct unit *unit = &units->list[i];
     if (unit->progress == UNIT_WAITS &&
         (!next || unit->wanted > next->wanted ||
          (unit->wanted == next->wanted && unit->may_be_refused > next->may_be_refused)))
@@ -150,7 +150,7 @@ static struct unit *take_next(struct units *units) {
   return next;
 }
 
-/* True if the program is accepted with it. The lock is held. */
+/* True if the program is accepted by this unit's end. The lock is held. */
 static bool end_unit(struct units *units, struct unit *unit) {
   unit->progress = UNIT_ENDED;
   units->left--;
@@ -164,10 +164,10 @@ static bool end_unit(struct units *units, struct unit *unit) {
   return accepted;
 }
 
-/* The lock is held. */
-static void build_some(struct units *units) {
+/* Builds units until none waits. The lock is held, but not while one is built. */
+static void build_while_any(struct units *units) {
   struct unit *unit;
-  while ((unit = take_next(units))) {
+  while ((unit = take_next_unit(units))) {
     pthread_mutex_unlock(&units->lock);
     build_unit(units, unit);
     pthread_mutex_lock(&units->lock);
@@ -179,17 +179,17 @@ static void build_some(struct units *units) {
   }
 }
 
-static void *work(void *argument) {
+static void *worker_main(void *argument) {
   struct units *units = argument;
   pthread_mutex_lock(&units->lock);
-  build_some(units);
+  build_while_any(units);
   units->workers--;
   pthread_cond_broadcast(&units->changed);
   pthread_mutex_unlock(&units->lock);
   return NULL;
 }
 
-/* This thread takes part, so that all are built where there can be no other. */
+/* The calling thread builds as well, so no other thread is needed. */
 static void build_all(struct units *units) {
   const size_t width = limits_width();
   const size_t most = units->count < width ? units->count : width;
@@ -198,9 +198,9 @@ static void build_all(struct units *units) {
     units->accept(units->data);
   }
   pthread_mutex_lock(&units->lock);
-  while (units->workers + 1 < most && base_thread_start(NULL, work, units) == 0)
+  while (units->workers + 1 < most && base_thread_start(NULL, worker_main, units) == 0)
     units->workers++;
-  build_some(units);
+  build_while_any(units);
   while (units->workers)
     pthread_cond_wait(&units->changed, &units->lock);
   pthread_mutex_unlock(&units->lock);
@@ -219,7 +219,7 @@ const struct cc_planned_kernel *units_kernels(const struct units *units, size_t 
 }
 
 enum cc_status units_wait(struct units *units, unsigned number, void **binary, size_t *size) {
-  struct unit *unit = &units->at[number];
+  struct unit *unit = &units->list[number];
   pthread_mutex_lock(&units->lock);
   unit->wanted = true;
   while (unit->progress != UNIT_ENDED && !units->ended)
@@ -241,7 +241,7 @@ static bool join_logs(const struct units *units, struct cc_result *result) {
   struct text log = {0};
   text_puts(&log, result->log);
   for (size_t i = 0; i < units->count; i++)
-    text_puts(&log, units->at[i].result.log);
+    text_puts(&log, units->list[i].result.log);
   if (log.failed) {
     text_finish(&log);
     return false;
@@ -251,7 +251,7 @@ static bool join_logs(const struct units *units, struct cc_result *result) {
   return true;
 }
 
-static void count_unit(const struct unit *unit, struct cc_result *result) {
+static void add_unit_times(const struct unit *unit, struct cc_result *result) {
   const struct cc_span *span = &unit->result.stages[CC_STAGE_NVRTC];
   struct cc_span *all = &result->stages[CC_STAGE_NVRTC];
   result->unit_ns[result->units++] = unit->result.from_cache ? 0 : unit->ns;
@@ -272,10 +272,10 @@ static enum cc_status join_units(struct units *units, struct cc_result *result) 
     return CC_OUT_OF_MEMORY;
   }
   for (size_t i = 0; i < units->count; i++) {
-    binaries[i] = units->at[i].binary;
-    binaries[i].binary = units->at[i].result.binary;
-    binaries[i].size = units->at[i].result.binary_size;
-    count_unit(&units->at[i], result);
+    binaries[i] = units->list[i].binary;
+    binaries[i].binary = units->list[i].result.binary;
+    binaries[i].size = units->list[i].result.binary_size;
+    add_unit_times(&units->list[i], result);
   }
   const bool joined =
       cc_binary_join(binaries, units->count, &result->binary, &result->binary_size) == 0;
@@ -286,8 +286,8 @@ static enum cc_status join_units(struct units *units, struct cc_result *result) 
 /* The first that failed; NULL: none. */
 static const struct unit *find_failure(const struct units *units) {
   for (size_t i = 0; i < units->count; i++)
-    if (units->at[i].progress == UNIT_ENDED && units->at[i].status != CC_OK)
-      return &units->at[i];
+    if (units->list[i].progress == UNIT_ENDED && units->list[i].status != CC_OK)
+      return &units->list[i];
   return NULL;
 }
 

@@ -5,9 +5,9 @@
  * last one of a work-group with fewer than 32.
  *
  * A function that every work-item of the sub-group must reach names all lanes:
- * those that do not exist or have left do not count (PTX, shfl.sync: "all
- * non-exited threads"), and the compiler sees a converged warp. One that only some
- * may reach asks which lanes do so together.
+ * those that do not exist or have exited are ignored (PTX, shfl.sync: "all
+ * non-exited threads"), and the compiler sees a converged warp. A function that
+ * only some may reach uses the mask of active lanes.
  */
 #ifndef TEGRACL_SUBGROUP_CUH
 #define TEGRACL_SUBGROUP_CUH
@@ -82,7 +82,7 @@ OCL_FN int sub_group_elect() {
   return get_sub_group_local_id() == first_lane(__activemask());
 }
 
-/* A value of any type crosses in words of 32 bits. */
+/* Values are exchanged in one or two words of 32 bits. */
 #define OCL_ACROSS(name, cuda)                                                                     \
   template <class T> OCL_FN T name(uint lanes, T x, uint place) {                                  \
     typedef to_unsigned<T> U;                                                                      \
@@ -96,7 +96,7 @@ OCL_ACROSS(read_xor, __shfl_xor_sync)
 OCL_ACROSS(read_up, __shfl_up_sync)
 OCL_ACROSS(read_down, __shfl_down_sync)
 
-/* Of vectors OpenCL C has the broadcasts alone, SPIR-V all of them. */
+/* For vectors OpenCL C has only the broadcasts, SPIR-V all of them. */
 #define OCL_SHUFFLE(name, lanes, function)                                                         \
   template <class T> OCL_FN scalar<T> name(T x, uint place) {                                      \
     return function(lanes, x, place);                                                              \

@@ -2,9 +2,9 @@
  * cl_khr_subgroup_non_uniform_arithmetic and _clustered_reduce, and of the SPIR-V extension
  * SPV_KHR_uniform_group_instructions, as LLVM's translator names them.
  *
- * What all work-items reach together takes five steps of a shuffle; a reduction of
- * integers of up to 32 bits is one REDUX. Where only some lanes are there, each
- * follows the chain of those before it, twice as far in every step.
+ * Functions that all work-items reach take five steps of shuffles, or one REDUX for a
+ * reduction of integers of up to 32 bits. If only some lanes are active, each follows the
+ * chain of active lanes before it, twice as far in each step.
  */
 #ifndef TEGRACL_SUBGROUP_SCAN_CUH
 #define TEGRACL_SUBGROUP_SCAN_CUH
@@ -12,7 +12,7 @@
 
 namespace ocl {
 
-/* redux(lanes, x), where the machine has it for the type. */
+/* redux(lanes, x) is for types that the hardware has it for: has_redux. */
 #define OCL_OPERATION(name, unit, result, HAS_REDUX, cuda)                                         \
   struct op_##name {                                                                               \
     template <class T> static OCL_FN T identity() {                                                \
@@ -52,9 +52,9 @@ OCL_OPERATION(and, T(-1), T(a & b), true, __reduce_and_sync)
 OCL_OPERATION(or, T(0), T(a | b), true, __reduce_or_sync)
 OCL_OPERATION(xor, T(0), T(a ^ b), true, __reduce_xor_sync)
 
-/* The value that many lanes above or below. False, and x, where the cluster of that
- * width, or the sub-group, ends before. */
-#define OCL_NEIGHBOUR(name, direction)                                                             \
+/* Gets x of the lane step above or below. False, with x unchanged, if that lane is outside the
+ * segment that shuffle_bounds describes. */
+#define OCL_BOUNDED_SHUFFLE(name, direction)                                                       \
   OCL_FN bool name(uint &x, uint step, uint bounds) {                                              \
     uint r, exists;                                                                                \
     asm volatile("{ .reg .pred p; shfl.sync." direction ".b32 %0|p, %2, %3, %4, 0xffffffff; "      \
@@ -79,15 +79,15 @@ OCL_OPERATION(xor, T(0), T(a ^ b), true, __reduce_xor_sync)
       return exists;                                                                               \
     }                                                                                              \
   }
-OCL_NEIGHBOUR(lane_below, "up")
-OCL_NEIGHBOUR(lane_above, "down")
+OCL_BOUNDED_SHUFFLE(lane_below, "up")
+OCL_BOUNDED_SHUFFLE(lane_above, "down")
 
 /* The third operand of PTX's shfl: the width of the segments, and where they end. */
 OCL_FN uint shuffle_bounds(uint width, uint end) {
   return (WARP - width) << 8 | end;
 }
 
-/* All lanes up to the sub-group's last. */
+/* For converged warps: all lanes of the sub-group take part. */
 template <class OP, class T> OCL_FN T scan_all(T x, uint width) {
   for (uint step = 1; step < width; step *= 2) {
     T other = x;
@@ -109,17 +109,17 @@ template <class OP, class T> OCL_FN T reduce_all(T x) {
   return read_lane(ALL_LANES, x, 0);
 }
 
-/* The lanes of a cluster of the width, and the lane before this one among lanes;
- * WARP, if there is none. */
+/* The lanes of this lane's cluster. */
 OCL_FN uint cluster(uint width) {
   return (ALL_LANES >> (WARP - width)) << (get_sub_group_local_id() & ~(width - 1));
 }
+/* The last of lanes before this one; WARP, if there is none. */
 OCL_FN uint lane_before(uint lanes) {
   uint before = lanes & lanes_lt();
   return before ? last_lane(before) : WARP;
 }
 
-/* Of the active lanes, those that are in this one's cluster. */
+/* For the active lanes of this lane's cluster. */
 template <class OP, class T> OCL_FN T scan_some(T x, uint active, uint width) {
   if (active == ALL_LANES)
     return scan_all<OP>(x, width);
@@ -146,14 +146,14 @@ template <class OP, class T> OCL_FN T reduce_some(T x, uint active, uint width) 
   }
   return read_lane(active, scan_some<OP>(x, active, width), last_lane(active & cluster(width)));
 }
-/* What the inclusive scan of the lane before is. */
-template <class OP, class T> OCL_FN T before(T scanned, uint active) {
+/* The exclusive scan, from the inclusive one of the active lane before. */
+template <class OP, class T> OCL_FN T make_exclusive(T scanned, uint active) {
   uint from = lane_before(active);
   T other = read_lane(active, scanned, from);
   return from < WARP ? other : OP::template identity<T>();
 }
 
-/* Of vectors SPIR-V alone. */
+/* Only SPIR-V has them for vectors. */
 #define OCL_ALL_LANES(name, op)                                                                    \
   template <class T> OCL_FN T sub_group_reduce_##name(T x) {                                       \
     return reduce_all<op_##op>(x);                                                                 \
@@ -186,7 +186,7 @@ OCL_ALL_LANES(bitwise_xor, xor)
   }                                                                                                \
   template <class T> OCL_FN T sub_group_non_uniform_scan_exclusive_##op(T x) {                     \
     uint active = __activemask();                                                                  \
-    return before<op_##op>(scan_some<op_##op>(x, active, WARP), active);                           \
+    return make_exclusive<op_##op>(scan_some<op_##op>(x, active, WARP), active);                   \
   }                                                                                                \
   template <class T> OCL_FN T sub_group_clustered_reduce_##op(T x, uint width) {                   \
     return reduce_some<op_##op>(x, __activemask(), width);                                         \
@@ -199,7 +199,7 @@ OCL_SOME_LANES(and)
 OCL_SOME_LANES(or)
 OCL_SOME_LANES(xor)
 
-/* Truth values: what the votes of the lanes say. */
+/* Logical operations on the votes of lanes. */
 OCL_FN int logical_and(uint votes, uint lanes) {
   return (votes & lanes) == lanes;
 }

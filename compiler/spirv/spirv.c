@@ -1,5 +1,5 @@
-/* Reads SPIR-V modules: their structure, their specialization constants, what they ask
- * of a device. Modules come from anywhere: everything is checked against the size. */
+/* Reads SPIR-V modules: their structure, their specialization constants, what they require
+ * of a device. Modules are not trusted: everything is checked against the size. */
 #include "compiler/spirv/spirv.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { BOUND_MAX = 0x3fffff + 1 };
 
 enum { ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
 
-/* Every instruction of a sound module that has the opcode and so many words at least. */
+/* Every instruction with the opcode and at least so many words. The instructions must be whole. */
 #define FOR_EACH(at, words, count, wanted, least)                                                  \
   for (size_t at = SPIRV_HEADER_WORDS; at < (count);                                               \
        at += spirv_instruction_at((words) + at).length)                                            \
@@ -89,7 +89,7 @@ enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const c
 
 /* ---- specialization constants -------------------------------------------------------- */
 
-/* In bytes, of a width in bits; 0: no number has it (section 2.16.1 of the specification). */
+/* The bytes of a width in bits; 0: no number has this width (section 2.16.1). */
 static size_t number_size(uint32_t bits) {
   enum { BYTE_BITS = 8 };
   const size_t size = bits / BYTE_BITS;
@@ -143,7 +143,7 @@ size_t cc_il_constant_size(const uint32_t *words, size_t count, uint32_t id) {
   return at < count ? size_at(words, count, at) : 0;
 }
 
-/* A new default value: a module with it is the specialized module. */
+/* Replaces the default value: a module with the new one is the specialized module. */
 void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *value) {
   const size_t at = find_constant(words, count, id);
   if (at == count)
@@ -159,11 +159,11 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
               (is_true ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
 }
 
-/* ---- what a module asks for ------------------------------------------------------------ */
+/* ---- what a module requires ------------------------------------------------------------ */
 
-/* Capabilities by number (section 3.31 and the extensions' texts): those of kernels here, which
- * cl_khr_spirv_queries reports, and those that are refused by name. Of graphics the latter are
- * those of modules that were made for Vulkan by mistake. INTEL's that are offered are hints.
+/* Capabilities by number (section 3.31 and the extensions' texts): those that are offered, which
+ * cl_khr_spirv_queries reports, and those that are refused by name. The latter contain the
+ * capabilities of modules that were made for Vulkan by mistake, but not all of graphics.
  * X(number, name) */
 #define OFFERED_CAPABILITIES(X)                                                                    \
   X(4, Addresses)                                                                                  \
@@ -270,7 +270,7 @@ const uint32_t *cc_il_capabilities(size_t *count) {
   return offered;
 }
 
-/* The extensions of the capabilities above, and those that bring a linkage or decorations. */
+/* The extensions of the capabilities above, and those that add only a linkage or decorations. */
 const char *const *cc_il_extensions(size_t *count) {
   static const char *const extensions[] = {
       "SPV_EXT_shader_atomic_float16_add",
@@ -363,7 +363,7 @@ static bool check_sub_groups(enum spirv_mode mode, uint32_t wanted, struct text 
   return true;
 }
 
-/* OpExecutionModeId entry mode id...: what the numbers are must be known here. */
+/* OpExecutionModeId entry mode id...: the ids must be of constants. */
 static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struct text *log) {
   const enum spirv_mode mode = words[at + 2];
   uint32_t value = 0;
@@ -405,9 +405,9 @@ bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
   return has_model;
 }
 
-/* ---- rules that do no harm when broken --------------------------------------------------- */
+/* ---- removal of instructions ------------------------------------------------------------- */
 
-/* Keeps the instructions for which keep is true. */
+/* Removes the instructions for which keep is false; gives the new number of words. */
 static size_t filter(uint32_t *words, size_t count,
                      bool (*keep)(const uint32_t *word, uint32_t data), uint32_t data) {
   size_t kept = SPIRV_HEADER_WORDS;
@@ -440,8 +440,8 @@ static bool is_no_aliasing(const uint32_t *word, uint32_t data) {
   return instruction.opcode < OP_ALIAS_DOMAIN_DECL || instruction.opcode > OP_ALIAS_SCOPE_LIST_DECL;
 }
 
-/* Lists of scopes are the last memory operands of a load or store, as their bits are the highest
- * ones: what is in their place afterwards is no instruction of any opcode, and is taken out. */
+/* Lists of scopes are the last memory operands of a load or store, as their bits are the highest.
+ * They are overwritten with instructions of one word, which is_no_aliasing removes. */
 static void drop_scopes(uint32_t *word) {
   enum { SCOPES = 0x30000 }; /* AliasScopeINTELMask, NoAliasINTELMask */
   const struct spirv_instruction instruction = spirv_instruction_at(word);
@@ -471,7 +471,7 @@ static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {
   return instruction.opcode != OP_TYPE_SAMPLER || instruction.length != 2 || word[1] == first;
 }
 
-/* Types are named in the first operand of what has a type, and in types. */
+/* Types are the first operand of instructions that have one, and operands of types. */
 static void rename_type(uint32_t *words, size_t count, uint32_t from, uint32_t to) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(words + at);

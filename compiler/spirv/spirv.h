@@ -1,5 +1,7 @@
-/* SPIR-V modules as words: what the compiler looks at itself. The numbers are those of
- * the SPIR-V specification, sections 2.3 "Physical Layout" and 3 "Binary Form". */
+/* SPIR-V modules as words: what the compiler reads and changes itself. The numbers are those of
+ * the SPIR-V specification, sections 2.3 "Physical Layout" and 3 "Binary Form". All functions but
+ * spirv_is take modules that cc_il_read has checked: count is of words, and the instructions fill
+ * the module. */
 #ifndef TEGRACL_SPIRV_H
 #define TEGRACL_SPIRV_H
 
@@ -20,7 +22,8 @@ enum {
   SPIRV_MINOR_MAX = CC_IL_MINOR_MAX,
 };
 
-/* More words are not made of a module: copies of nested arrays would have no end. */
+/* The most words that spirv_reword makes of a module: copies of nested arrays could take far more
+ * memory. */
 enum { REWORD_WORDS_MAX = 1 << 24 };
 
 /* The first word of an instruction. */
@@ -159,14 +162,14 @@ static inline struct spirv_instruction spirv_instruction_at(const uint32_t *word
   return (struct spirv_instruction){*word & SPIRV_OPCODE_MASK, *word >> SPIRV_LENGTH_SHIFT};
 }
 
-/* Whether bytes begin as a module does, in either byte order. No text does. */
+/* Whether bytes begin with a module's magic number, in either byte order. No text does. */
 bool spirv_is(const void *bytes, size_t size);
 
 /* The minor number of the version of a module. */
 unsigned spirv_minor(const uint32_t *words);
 
-/* Whether the device has what the module asks for: memory model and capabilities. The
- * first thing that it lacks is named in log. The module is one that cc_il_read made. */
+/* Whether the device has what the module requires: memory model, capabilities and execution modes.
+ * log names the first thing that it lacks. */
 bool spirv_check(const uint32_t *words, size_t count, struct text *log);
 
 /* The value of an integer constant of at most 32 bits, specialized or not. False: there is no such
@@ -176,42 +179,44 @@ bool spirv_number(const uint32_t *words, size_t count, uint32_t id, uint32_t *va
 /* The number of sub-groups that the kernel needs in each work-group; 0: any. */
 uint32_t spirv_sub_groups(const uint32_t *words, size_t count, const char *kernel);
 
-/* Takes out the merge instructions, which in kernels are nothing but hints; gives the
- * new number of words. */
+/* Removes the merge instructions, which are only hints in kernels; gives the new number of
+ * words. */
 size_t spirv_drop_merges(uint32_t *words, size_t count);
 
-/* Takes out what SPV_INTEL_memory_access_aliasing has to say, hints that spirv-val does not know;
- * gives the new number of words. */
+/* Removes what SPV_INTEL_memory_access_aliasing adds, hints that spirv-val does not know; gives
+ * the new number of words. */
 size_t spirv_drop_aliasing(uint32_t *words, size_t count);
 
-/* Says in plain instructions what extensions that the tools do not know add: spirv_plain.c. False:
- * no memory. */
+/* Replaces instructions of extensions that the tools do not know: spirv_plain.c. False: no
+ * memory. */
 bool spirv_plain(uint32_t *words, size_t *count);
 
-/* Takes out the instructions of extended sets whose names begin so. False: no memory. */
+/* Removes the extended instruction sets whose names begin with the prefix, with their
+ * instructions. False: no memory. */
 bool spirv_drop_sets(uint32_t *words, size_t *count, const char *prefix);
 
-/* Makes all of several sampler types one and the same: the translator of LLVM 15 declares
- * one more for samplers written in the program. Gives the new number of words. */
+/* Joins several sampler types into one: the translator of LLVM 15 declares another one for
+ * samplers written in the program. Gives the new number of words. */
 size_t spirv_join_samplers(uint32_t *words, size_t count);
 
 /* Sorts the blocks of each function: spirv_order.c says why. False: no memory. */
 bool spirv_order(uint32_t *words, size_t count);
 
-/* A copy of the module for spirv-val, which the caller frees: spirv_mend.c says what is put
- * right in it. NULL: no memory. */
+/* A copy of the module for spirv-val, which the caller frees, with the corrections that
+ * spirv_mend.c lists. NULL: no memory. */
 uint32_t *spirv_mend(const uint32_t *words, size_t *count);
 
-/* A copy of the module, which the caller frees, whose phis have an entry for each edge that
- * leads to their block, or for each block that does. NULL: no memory. */
+/* A copy of the module, which the caller frees, whose phis have an entry for each edge to their
+ * block (each_edge), or for each block with such an edge. NULL: no memory. */
 uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
 
 /* A copy of the module, which the caller frees, that loads built-in values as a whole:
  * spirv_builtin.c. NULL: no memory. */
 uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count);
 
-/* Says in other instructions what the translator of LLVM 15 does not know; the module must
- * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */
+/* Replaces instructions that the translator of LLVM 15 does not know: spirv_reword.c. The module
+ * must have been validated. Frees *words and puts the new ones there, which the caller frees.
+ * False: no memory, or more than REWORD_WORDS_MAX words; *words is as before. */
 bool spirv_reword(uint32_t **words, size_t *count);
 
 #endif

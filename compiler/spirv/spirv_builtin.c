@@ -1,6 +1,6 @@
 /* Loads of a part of a built-in value, such as GlobalInvocationId.y, become loads of the whole
- * and an extraction: compilers that optimise step into the variable, which the translator of
- * LLVM 15 takes for impossible. */
+ * and an extraction: optimising compilers access a part of the variable, which the translator of
+ * LLVM 15 does not support. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 enum { BYTE_BITS = 8, LOAD_OPERANDS = 3, EXTRACT_OPERANDS = 4 };
 
-/* What an address of a built-in variable, or of a part of it, is made of. */
+/* An address of a built-in variable, or of a part of it. */
 struct part {
   uint32_t variable; /* 0: the id is no such address */
   uint32_t type;     /* of the pointer */
   uint32_t bytes;    /* from the start of the variable */
-  uint32_t lane;     /* or the id of a computed number of a lane; 0: none */
+  uint32_t lane;     /* or, with bytes 0, the id of the index of a lane; 0: none */
 };
 
 struct builtins {
@@ -40,7 +40,7 @@ static uint32_t pointee(const struct builtins *b, uint32_t type) {
   return pointer ? pointer[3] : 0;
 }
 
-/* 0: it is no vector. */
+/* The type of a vector's elements; 0: it is no vector. */
 static uint32_t element_of(const struct builtins *b, uint32_t type) {
   const uint32_t *vector = definition(b, type, OP_TYPE_VECTOR, 4);
   return vector ? vector[2] : 0;
@@ -151,7 +151,7 @@ static bool emit_load(struct builtins *b, const uint32_t *word) {
   return true;
 }
 
-/* What makes the address of a part, or says something of it. */
+/* Whether the instruction computes, names or decorates the address of a part. */
 static bool is_of_part(const struct builtins *b, const uint32_t *word) {
   const struct spirv_instruction made = spirv_instruction_at(word);
   const bool names = made.opcode == OP_NAME || made.opcode == OP_DECORATE;

@@ -1,10 +1,12 @@
-/* Puts right what the translators that go with LLVM 15 and older write against rules that no
- * harm comes of, for spirv-val to judge the rest: variables of a function that are not at its
- * beginning, entry points that do not list the module's variables, which SPIR-V 1.4 demands,
- * addresses of variables in constants, which the specification knows only as initial values,
- * and saturation of conversions that are not there, as they are to the same type. Clocks
- * become undefined values: spirv-val takes modules that read them for ones of graphics.
- * Conversions of bfloat16, which it does not know, become those of integers. */
+/* Corrects harmless violations of rules, so that spirv-val can check the rest. The translators of
+ * LLVM 15 and older write
+ * - variables of a function that are not at its beginning,
+ * - entry points that do not list the module's variables, as SPIR-V 1.4 demands,
+ * - addresses of variables in constants, where the specification allows them only as initial
+ *   values,
+ * - saturation of conversions to the same type, which are left out.
+ * Clocks become undefined values, as spirv-val applies rules of graphics to modules that read
+ * them. Conversions of bfloat16, which it does not know, become those of integers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +24,7 @@ struct mend {
   size_t size;
 };
 
-/* The words that a variable, in the module or a function, has at least, and those of
- * instructions that are looked at or made. */
+/* Lengths of instructions in words, of a variable the least, and places of operands. */
 enum {
   VARIABLE_WORDS = 4,
   NULL_WORDS = 3,
@@ -52,7 +53,7 @@ static bool is_hidden_capability(const uint32_t *word) {
          (word[1] == CAPABILITY_SHADER_CLOCK || word[1] == CAPABILITY_BFLOAT16_CONVERSION);
 }
 
-/* The instruction whose operands are checked for this one; 0: this one. */
+/* The opcode that replaces this one for spirv-val; 0: none does. */
 static uint32_t stand_in(enum spirv_opcode opcode) {
   return opcode == OP_CONVERT_F_TO_BF16   ? OP_CONVERT_F_TO_U
          : opcode == OP_CONVERT_BF16_TO_F ? OP_CONVERT_U_TO_F
@@ -75,6 +76,7 @@ static void find_conversions(struct mend *mend) {
   }
 }
 
+/* Whether it decorates with saturation what is no conversion. */
 static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_DECORATE && instruction.length > 2 &&
@@ -137,8 +139,8 @@ static void put_composite(struct mend *mend, const uint32_t *word, size_t length
       mend->out[start + i] = next++;
 }
 
-/* The instructions of a function from its first label on, in which a variable is one of them
- * or is not, as wanted. Gives the place after them. */
+/* Copies the variables of a function, or all its other instructions, from a place after its first
+ * label to its end. Gives the place of the end. */
 static size_t put_body(struct mend *mend, size_t at, bool variables) {
   for (size_t length; at < mend->count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(mend->words + at);

@@ -1,6 +1,6 @@
 /* Puts the blocks of a module's functions after the blocks that dominate them, as SPIR-V
  * demands (section 2.16.1 "Universal Validation Rules"). LLVM IR has no such order, and
- * the translators that go with LLVM 15 and older write LLVM's. */
+ * the translators of LLVM 15 and older keep LLVM's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 struct block {
   size_t start, end; /* in words: the label, after the last instruction */
   size_t exit;       /* the last instruction */
-  size_t visited;    /* words of it that have been followed; 0: not reached */
+  size_t visited;    /* words of exit that have been followed; 0: not reached */
 };
 
 struct order {
@@ -23,8 +23,8 @@ struct order {
   uint32_t *sorted;
 };
 
-/* The next block that a block leads to; block_count if there is none. Any word of its last
- * instruction that is a label's counts: the others are ids of values, and literals. */
+/* The next successor of a block; block_count if there is none. Each word of the last instruction
+ * that is the id of a label counts. */
 static size_t next_successor(const struct order *order, struct block *block) {
   const size_t length = spirv_instruction_at(order->words + block->exit).length;
   while (block->visited < length) {
@@ -54,8 +54,8 @@ static size_t walk(struct order *order) {
   return done;
 }
 
-/* Copies a block after those that are sorted. */
-static size_t take(struct order *order, const struct block *block, size_t size) {
+/* Appends a block to those that are sorted. */
+static size_t append_block(struct order *order, const struct block *block, size_t size) {
   memcpy(order->sorted + size, order->words + block->start,
          (block->end - block->start) * sizeof *order->words);
   return size + (block->end - block->start);
@@ -68,11 +68,11 @@ static void sort_blocks(struct order *order, uint32_t *words) {
     return;
   const size_t start = order->blocks[0].start;
   for (size_t i = walk(order); i-- > 0;)
-    size = take(order, &order->blocks[order->done[i]], size);
+    size = append_block(order, &order->blocks[order->done[i]], size);
   for (size_t i = 0; i < order->block_count; i++) {
     const struct block *block = &order->blocks[i];
     if (!block->visited)
-      size = take(order, block, size);
+      size = append_block(order, block, size);
     order->block_of[words[block->start + 1]] = 0;
   }
   memcpy(words + start, order->sorted, size * sizeof *words);

@@ -1,6 +1,6 @@
 /* Phis of LLVM IR have an entry for each edge from another block, and a switch may have many to
- * one block; those of SPIR-V have an entry for each block. The translators that go with
- * LLVM 15 write LLVM's, and want to read them. */
+ * one block; those of SPIR-V have an entry for each block. The translators of LLVM 15 write and
+ * read LLVM's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ static void find_exits(struct phis *phis) {
   }
 }
 
-/* Words of a case: a literal of one word or two, and a label. Which, the type of the selector
- * says; but of a wide one, not every second word is a label. */
+/* Words of a case: a literal of one word or two, and a label. The type of the selector is not
+ * looked up: with literals of two words, not every second word is a label. */
 static size_t case_words(const struct phis *phis, const uint32_t *word, size_t length) {
   enum { NARROW = 2, WIDE = 3 };
   for (size_t i = SWITCH_CASES + NARROW - 1; i < length; i += NARROW)

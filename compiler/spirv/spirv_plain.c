@@ -1,7 +1,6 @@
-/* Says in plain instructions what spirv-val or llvm-spirv 15 do not know: execution modes whose
- * numbers are constants, and of newer extensions split barriers, instructions without meaning, and
- * defaults of fast math, which permit what is not used here. Modules have not been validated when
- * they come here. */
+/* Replaces or removes what spirv-val or llvm-spirv 15 do not know: execution modes with ids of
+ * constants, split barriers, non-semantic instructions, and defaults of fast math, whose
+ * permissions are not used here. Modules have not been validated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 struct plain {
   const uint32_t *words;
   uint32_t bound;
-  const char *prefix; /* of the names of sets of instructions that are left out */
+  const char *prefix; /* of the names of instruction sets that are removed */
   bool *is_nothing;   /* by id: such a set, or the result of one of its instructions */
 };
 
@@ -18,7 +17,7 @@ static bool is_marked(const struct plain *plain, uint32_t id) {
   return id < plain->bound && plain->is_nothing[id];
 }
 
-/* Whether a string that begins at a place does so with the text; each string ends with a zero. */
+/* Whether the literal string at words begins with the text, of which size bytes are compared. */
 static bool begins_with(const uint32_t *words, size_t count, const char *text, size_t size) {
   return count * sizeof *words >= size && !memcmp(words, text, size);
 }
@@ -29,7 +28,7 @@ static bool is_empty_instruction(const struct plain *plain, const uint32_t *word
          instruction.length > 3 && is_marked(plain, word[3]);
 }
 
-/* Sets come before their instructions. */
+/* Marks the sets and the results of their instructions. Sets come first in a module. */
 static void find_empty(struct plain *plain, size_t count) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
     const uint32_t *word = plain->words + at;
@@ -56,7 +55,7 @@ static bool is_known_here(const uint32_t *word, size_t length) {
   return false;
 }
 
-/* An instruction of such a set, or what speaks of it. */
+/* An instruction of such a set, or one that names or decorates it. */
 static bool is_of_set(const struct plain *plain, const uint32_t *word) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   switch (instruction.opcode) {
@@ -114,8 +113,8 @@ static bool is_dropped(const uint32_t *word, bool has_fast_math) {
   }
 }
 
-/* The first part of a barrier orders memory, the second waits for all as well. Gives the words
- * written, of which there are no more than the instruction has. */
+/* Replaces a split barrier: the arrival by a memory barrier, the wait by a whole barrier. Gives the
+ * words written, no more than the instruction has. */
 static size_t put_barrier(uint32_t *out, const uint32_t *word) {
   enum { BARRIER_WORDS = 4, MEMORY_BARRIER_WORDS = 3 };
   const uint32_t execution = word[1], memory = word[2], semantics = word[3];
@@ -132,7 +131,7 @@ static size_t put_barrier(uint32_t *out, const uint32_t *word) {
   return MEMORY_BARRIER_WORDS;
 }
 
-/* OpExecutionModeId entry mode id... with the numbers themselves. */
+/* Replaces OpExecutionModeId entry mode id... by OpExecutionMode with the numbers. */
 static void resolve_mode(uint32_t *words, size_t count, size_t at) {
   uint32_t *word = words + at;
   const size_t length = spirv_instruction_at(word).length;
@@ -167,6 +166,6 @@ bool spirv_plain(uint32_t *words, size_t *count) {
     kept += length;
   }
   *count = kept;
-  /* Sets whose names begin so have no meaning, whatever their instructions are. */
+  /* SPV_KHR_non_semantic_info: such sets never change what a module does. */
   return spirv_drop_sets(words, count, "NonSemantic.");
 }

@@ -1,8 +1,8 @@
-/* Says in other instructions what the translator of LLVM 15 does not know, or does wrong:
- * null constants that are numbers, composites of values and steps into them, copies of what a
- * pointer's type says, shuffles of different vectors, hints about vectors, clocks, sums of halves,
- * and what came with SPIR-V 1.4 and later. Modules have been validated when they come here, but for
- * their debug information, and nothing relies on it. */
+/* Replaces what the translator of LLVM 15 does not know, or translates wrongly: null constants that
+ * are numbers, composites of values and accesses to their members, OpCopyMemory, shuffles of
+ * different vectors, hints about vectors, clocks, atomic sums of halves, and what came with SPIR-V
+ * 1.4 and later. Modules have been validated before, without their debug information, but no access
+ * to memory relies on that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const struct {
 /* The last version 1.x that the translator takes, with the place of the 1. */
 enum { TRANSLATOR_MINOR_MAX = 4, MAJOR_SHIFT = 16 };
 
-/* Lanes of a vector; more elements of an array are not copied one by one. */
+/* Lanes of a vector; elements of the largest array that is copied one by one. */
 enum { LANES_MAX = 16, ELEMENTS_MAX = 4096 };
 
 struct words {
@@ -36,21 +36,21 @@ struct words {
 /* Functions of OpenCL C that read clocks: one for each scope and each type of result. */
 enum { CLOCK_TYPES = 2, CLOCKS = 3 * CLOCK_TYPES };
 
-/* Functions that add to a half: one for each kind of memory. */
+/* Functions that add to a half: one for each storage class. */
 enum { HALF_SUMS = 3, HALF_BITS = 16 };
 enum { STORAGE_WORKGROUP = 4, STORAGE_CROSS_WORKGROUP = 5, STORAGE_GENERIC = 8 };
 
 struct reword {
   const uint32_t *words;
   size_t count;
-  uint32_t bound;          /* of the ids so far */
-  uint32_t old_bound;      /* of the module's */
-  uint32_t *type_of;       /* by id, of values; 0: none */
-  size_t *place_of;        /* by id, of types and constants; 0: none */
-  struct words *out;       /* where instructions go: */
-  struct words before;     /* those in front of the functions, */
-  struct words functions;  /* and the functions */
-  bool decorated;          /* what goes in front of the types is there */
+  uint32_t bound;      /* of the ids so far */
+  uint32_t old_bound;  /* of the module's */
+  uint32_t *type_of;   /* by id, of values; 0: none */
+  size_t *place_of;    /* by id, of types and constants; 0: none */
+  struct words *out;   /* before or functions, where instructions go now */
+  struct words before; /* what comes before the functions */
+  struct words functions;
+  bool decorated;          /* declare_functions has been called */
   uint32_t clocks[CLOCKS]; /* ids of functions; 0: not used */
   uint32_t half_sums[HALF_SUMS];
   uint32_t wide_type; /* ids of a 64-bit integer's type, and its 1; 0: none yet */
@@ -88,7 +88,7 @@ static void emit_words(struct words *out, enum spirv_opcode opcode, const uint32
   emit_words(out, opcode, (const uint32_t[]){__VA_ARGS__},                                         \
              sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-/* ---- what there is ----------------------------------------------------------------- */
+/* ---- definitions ------------------------------------------------------------------- */
 
 static bool has_type(enum spirv_opcode opcode) {
   for (size_t i = 0; i < sizeof typed / sizeof typed[0]; i++)
@@ -160,7 +160,7 @@ static uint32_t wide_one(struct reword *reword) {
   return reword->wide_one;
 }
 
-/* OpConstantNull type result: the translator has none of scalars. */
+/* OpConstantNull type result: the translator knows it for composites and pointers only. */
 static bool reword_null(struct reword *reword, const uint32_t *word) {
   const uint32_t bits = bits_of(reword, word[1]);
   if (is_made_by(definition(reword, word[1]), OP_TYPE_BOOL, 2))
@@ -211,8 +211,7 @@ static bool reword_difference(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpBitcast type result value: as SPIR-V 1.5 has it, between pointers and what else is as
- * wide. */
+/* OpBitcast type result value: since SPIR-V 1.5 between pointers and other 64-bit values. */
 static bool reword_bitcast(struct reword *reword, const uint32_t *word) {
   const uint32_t from = type_of(reword, word[3]);
   const bool from_pointer = is_made_by(definition(reword, from), OP_TYPE_POINTER, 4);
@@ -231,7 +230,7 @@ static bool reword_bitcast(struct reword *reword, const uint32_t *word) {
 
 /* ---- copies -------------------------------------------------------------------------- */
 
-/* The words of the memory operands that begin at a place, 0 if there are none there. */
+/* The words of the memory operands that begin at words; 0: count is 0. */
 static size_t memory_operands(const uint32_t *words, size_t count) {
   enum { ALIGNED = 2 };
   return !count ? 0 : words[0] & ALIGNED && count > 1 ? 2 : 1;
@@ -279,8 +278,8 @@ static void emit_construct(struct reword *reword, uint32_t type, uint32_t result
   }
 }
 
-/* OpCompositeConstruct type result constituent...: the translator takes constants alone. A
- * vector's may be vectors. */
+/* OpCompositeConstruct type result constituent...: the translator takes only constants. The
+ * constituents of a vector may be vectors. */
 static bool reword_construct(struct reword *reword, const uint32_t *word) {
   const size_t count = spirv_instruction_at(word).length - 3;
   uint32_t lanes[LANES_MAX];
@@ -324,8 +323,9 @@ static uint32_t member_type(const struct reword *reword, uint32_t type, uint32_t
 
 enum { LEVELS_MAX = 255 }; /* universal limit of nesting (section 2.17) */
 
-/* One level of members after the other: the translator cannot step from a struct or array
- * into a vector. Extracts all but the last of count; the ids and types of what they are in. */
+/* Extracts one level of members after the other, all but the last of count, as the translator
+ * cannot step from a struct or array into a vector. types and ids get the composite of each
+ * level. */
 static uint32_t emit_steps(struct reword *reword, uint32_t type, uint32_t value,
                            const uint32_t *members, size_t count, uint32_t *types, uint32_t *ids) {
   for (size_t i = 0; i + 1 < count; i++) {
@@ -400,8 +400,8 @@ static bool reword_logical_copy(struct reword *reword, const uint32_t *word) {
   return done;
 }
 
-/* OpVectorShuffle type result vector vector lane...: the translator wants vectors of one
- * type. A lane that may be anything has the highest number. */
+/* OpVectorShuffle type result vector vector lane...: the translator needs vectors of one type.
+ * The highest number means an undefined lane. */
 static bool reword_shuffle(struct reword *reword, const uint32_t *word) {
   enum { LANES = 5 };
   const size_t count = spirv_instruction_at(word).length - LANES;
@@ -421,7 +421,7 @@ static bool reword_shuffle(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpExpectKHR type result value expected: a hint, which LLVM has for scalars alone. */
+/* OpExpectKHR type result value expected: a hint, which LLVM has for scalars only. */
 static bool reword_hint(struct reword *reword, const uint32_t *word) {
   if (!lanes_of(reword, word[1]))
     return false;
@@ -472,7 +472,7 @@ static uint32_t *find_half_sum(struct reword *reword, const uint32_t *word) {
   return NULL;
 }
 
-/* A function of the device library, as an imported one; gives its id. */
+/* Declares a function of the device library as an imported one; gives its id. */
 static uint32_t declare(struct reword *reword, const char *name, uint32_t type,
                         const uint32_t *parameters, size_t count) {
   enum { NAME_WORDS = 10, IMPORT = 1, PARAMETERS_MAX = 2 };
@@ -567,13 +567,14 @@ static bool drop_uniform(struct reword *reword, const uint32_t *word) {
   return word[2] == DECORATION_UNIFORM;
 }
 
-/* UserSemantic, UniformId: nothing that a kernel's code depends on. */
+/* UserSemantic, UniformId: no code depends on them. */
 static bool drop(struct reword *reword, const uint32_t *word) {
   (void)reword, (void)word;
   return true;
 }
 
-/* What is said in other words, with its least length: false leaves it as it is. */
+/* The instructions that are replaced, with their least length. A function that returns false
+ * leaves the instruction as it is. */
 static const struct {
   enum spirv_opcode opcode;
   size_t length;

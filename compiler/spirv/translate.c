@@ -1,6 +1,6 @@
-/* SPIR-V modules: spirv-val judges, llvm-spirv translates to LLVM IR for SPIR, which is
- * then made IR for clang's target: other numbers for address spaces, and convergence,
- * which SPIR-V does not write down. clang optimises it as it does its own. */
+/* SPIR-V modules: spirv-val checks them, llvm-spirv translates them to LLVM IR for SPIR. That
+ * becomes IR for clang's target, with other numbers for address spaces, and with convergence,
+ * which SPIR-V does not state. It is optimised as clang's IR is. */
 #include "compiler/spirv/translate.h"
 
 #include <llvm-c/Core.h>
@@ -42,16 +42,16 @@ static bool is_pure(LLVMValueRef function) {
                                      kind) != NULL;
 }
 
-/* Any function may be a barrier or speak with other lanes, as in OpenCL C; the optimiser
- * finds out which ones of the program's do not. */
+/* Any function may be a barrier or communicate with other lanes, as in OpenCL C; the optimiser
+ * finds out which functions of the program do not. */
 static void mark_convergent(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     if (!LLVMGetIntrinsicID(at) && !(LLVMIsDeclaration(at) && is_pure(at)))
       add_attribute(at, "convergent");
 }
 
-/* The translator calls kernels as it calls other functions; LLVM takes such a call for one
- * that never comes back. */
+/* The translator gives calls of kernels the wrong calling convention, which makes them undefined
+ * behaviour for LLVM. */
 static void mend_calls(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
@@ -61,8 +61,8 @@ static void mend_calls(LLVMModuleRef module) {
     }
 }
 
-/* What a module defines as others may (LinkOnceODR) stays there though it does not use it:
- * they may leave it out. */
+/* LinkOnceODR: a module keeps such a definition though it does not use it, as other modules may
+ * lack theirs. */
 static void keep_shared(LLVMValueRef value) {
   if (LLVMGetLinkage(value) == LLVMLinkOnceODRLinkage)
     LLVMSetLinkage(value, LLVMWeakODRLinkage);
@@ -75,7 +75,7 @@ static void keep_all_shared(LLVMModuleRef module) {
     keep_shared(at);
 }
 
-/* What the translator does not say: each kernel's number of sub-groups, as metadata. */
+/* Adds each kernel's number of sub-groups as metadata, which the translator does not. */
 static void note_sub_groups(LLVMModuleRef module, const uint32_t *words, size_t count) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   const unsigned kind =
@@ -166,13 +166,13 @@ done:
 
 /* ---- the commands --------------------------------------------------------------------- */
 
-/* Takes out debug information. False: no memory. */
+/* Removes debug information. False: no memory. */
 static bool drop_debug(uint32_t *words, size_t *count) {
   return spirv_drop_sets(words, count, "OpenCL.DebugInfo.") &&
          spirv_drop_sets(words, count, "SPIRV.debug");
 }
 
-/* Gives bytes to the command and ends it. */
+/* Runs the command with the bytes as its input, and finishes it. */
 static enum cc_status feed(struct command *command, const void *bytes, size_t size,
                            struct text *output, struct text *log) {
   const int input = command_input();
@@ -185,16 +185,17 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
   return status;
 }
 
-/* What clang and the translators of its day make breaks rules that do no harm: it is judged
- * with its blocks sorted, with one type for samplers, with one entry of a phi for each block,
- * without merge instructions, whose rules are those of structured control flow, which kernels
- * need not have, without debug information, in which both tools have their own view of what a
- * function may return, and repaired. */
+/* The modules of clang and its translators violate some rules without harm. So spirv-val gets a
+ * copy
+ * - with sorted blocks, one sampler type, one entry of a phi for each block, and the corrections
+ *   of spirv_mend,
+ * - without merge instructions: kernels need no structured control flow,
+ * - without debug information: the two tools disagree about what a function may return in it. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};
   enum cc_status status = CC_OUT_OF_MEMORY;
-  uint32_t *words = malloc(module->size), *mended = NULL, *judged = NULL;
+  uint32_t *words = malloc(module->size), *mended = NULL, *checked = NULL;
   if (!words)
     return status;
   memcpy(words, module->text, module->size);
@@ -204,12 +205,12 @@ static enum cc_status validate(const char *tool, const struct cc_source *module,
   command_add(&command, "--target-env");
   command_add(&command, "spv1.%u", spirv_minor(words));
   if (drop_debug(words, &count) && spirv_order(words, count) &&
-      (mended = spirv_mend(words, &count)) && (judged = spirv_phis(mended, &count, false)))
-    status = feed(&command, judged, count * sizeof *words, &output, log);
+      (mended = spirv_mend(words, &count)) && (checked = spirv_phis(mended, &count, false)))
+    status = feed(&command, checked, count * sizeof *words, &output, log);
   text_add(log, output.data ? output.data : "", output.size);
   text_finish(&output);
   command_finish(&command);
-  free(judged);
+  free(checked);
   free(mended);
   free(words);
   return status;
@@ -251,7 +252,8 @@ static enum cc_status make_bitcode(const char *tool, const uint32_t *words, size
   return status;
 }
 
-/* Of a valid module. Nothing has judged its debug information: without it, if need be. */
+/* Translates a valid module. Its debug information has not been checked: if that cannot be
+ * translated, it is removed. */
 static enum cc_status make_any_bitcode(const char *tool, uint32_t *words, size_t count,
                                        bool arg_info, struct text *bitcode, struct text *log) {
   struct text messages = {0};

@@ -4,8 +4,8 @@
 
 #include "compiler/frontend/frontend.h"
 
-/* Translates the job's source, a SPIR-V module in either byte order. What is
- * wrong with it is said in log. output is added to. */
+/* Translates the job's source, a SPIR-V module in either byte order. log gets the errors; the
+ * bitcode is appended to output. */
 enum cc_status translate_run(const struct cc_job *job, const struct options *options,
                              struct text *output, struct text *log);
 
