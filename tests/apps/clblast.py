@@ -52,7 +52,7 @@ def buffer(array):
 
 
 def native(argument):
-    """Buffers stand for their handles, plain integers are sizes."""
+    """Converts an argument: a buffer to its handle, an integer to a size."""
     if isinstance(argument, cl.Buffer):
         return ctypes.c_void_p(argument.int_ptr)
     return ctypes.c_size_t(argument) if isinstance(argument, int) else argument
@@ -114,7 +114,7 @@ def run(letter):
         call(letter + "gemv", ROW_MAJOR, swapped, rows, columns, a_scalar, give(matrix), 0,
              columns, give(x), 0, 1, b_scalar, by, 0, 1)
         same(name, by, alpha * (a @ x) + beta * y)
-    # of the two kernels for the matrix product it takes the second from this size on
+    # CLBlast uses its second kernel for the matrix product from this size on
     for name, least in (("gemm", 1 << 20), ("gemm with copies", 1)):
         key, value = ctypes.c_char_p(b"XGEMM_MIN_INDIRECT_SIZE"), ctypes.c_size_t(least)
         status = blas.CLBlastOverrideParameters(

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Debian's clpeak: its tests run to their end and give numbers greater than zero.
+# Debian's clpeak: its tests end and print numbers greater than zero.
 #
 #   tests/apps/clpeak.sh          kernel latency and transfer bandwidth (half a minute)
 #   tests/apps/clpeak.sh --all    also single precision, integer and global bandwidth: each

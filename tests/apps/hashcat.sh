@@ -1,6 +1,6 @@
 #!/bin/bash
-# Debian's hashcat: its self-test, and the password of its own example hash found, in
-# several hash modes. Kernels are compiled anew (hashcat's own cache is put aside).
+# Debian's hashcat: its self-test, and the search for the password of its example hash, in
+# several hash modes. hashcat's cache of kernels is empty.
 #
 #   tests/apps/hashcat.sh                 MD5 and SHA-256
 #   tests/apps/hashcat.sh --all           sixteen modes, half an hour

@@ -21,7 +21,7 @@ for name in ADD ADDC SUB SUBC VADD VADDC VADD_CO VADDC_CO VSUB VSUBB VSUB_CO VSU
   options+=(-D "HAS_$name=0")
 done
 
-# The name of a file says what it is for.
+# The options of a kernel file, by its name.
 options_of() {
   case $1 in
     *_a0-*) echo "-D ATTACK_EXEC=11 -D ATTACK_KERN=0 -D ATTACK_MODE=0" ;;

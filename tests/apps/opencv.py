@@ -2,7 +2,7 @@
 """OpenCV's T-API (Debian's python3-opencv): functions on UMat, which run OpenCL kernels, give
 what the same functions give on the CPU. A function without a kernel for its arguments computes
 on the CPU without an error, so the driver's lines about launches are counted. Not part of
-tests/check: the package draws in some 300 others."""
+tests/check: the package depends on some 300 others."""
 import os
 import tempfile
 

@@ -332,7 +332,7 @@ def x264():
 
 
 def sidecar(path, operation, version, values):
-    """What darktable keeps beside a picture: one module and its parameters."""
+    """Writes darktable's XMP file for a picture, with one module and its parameters."""
     parameters = np.array(values, np.float32).tobytes().hex()
     with open(path, "w") as file:
         file.write(f"""<x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -354,7 +354,7 @@ def darktable():
     with tempfile.TemporaryDirectory() as folder:
         write_ppm(f"{folder}/in.ppm", scene(300, 200))
         run("ffmpeg", "-v", "error", "-i", f"{folder}/in.ppm", f"{folder}/in.png", expect="")
-        # darktable measures a new device, and does without one that is slower than the CPU.
+        # darktable measures a new device, and does not use one that is slower than the CPU.
         settings = {"opencl": "TRUE", "opencl_checksum": "OFF", "opencl_mandatory_timeout": "20000",
                     "opencl_device_priority": "*/!0,*/*/*/!0,*",
                     "plugins/imageio/format/png/bpp": "16"}
@@ -380,8 +380,8 @@ def darktable():
 
 
 def gegl():
-    """Operations that have OpenCL kernels, with and without. snn-mean and oilify compute something
-    else there than on the CPU, c2g takes random samples."""
+    """Operations that have OpenCL kernels, with and without OpenCL. Left out: snn-mean and oilify,
+    whose kernels compute something else, and c2g, which takes random samples."""
     operations = ["box-blur radius=3", "brightness-contrast "
                   "contrast=1.3", "edge-laplace", "bilateral-filter blur-radius=3",
                   "pixelize", "color-temperature",

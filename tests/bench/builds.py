@@ -36,7 +36,7 @@ def kernel_source(name, suffix):
 
 
 def unlike(source, number):
-    """The source as none was before."""
+    """The source with a constant that makes it new to all caches."""
     return f"{source}constant int unlike_{os.getpid()}_{time.monotonic_ns()} = {number};\n"
 
 
@@ -78,7 +78,7 @@ def nvrtc_time(nvrtc, cuda, options):
 
 
 def helpers_cpu():
-    """Of the helper processes, and of what they started; in steps of a hundredth."""
+    """CPU time of the helper processes and their children, in steps of a hundredth."""
     total = 0
     for name in os.listdir("/proc"):
         try:

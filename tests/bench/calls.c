@@ -4,9 +4,9 @@
  *
  * Prints for each case the CPU time of the calling thread in one call, in ns. Under
  * callgrind with --toggle-collect=repeat the instructions of all calls are the
- * program's total; calls.py does that. "first use" and "build" are times of the
- * whole process's wait. "of memcpy's speed" is the CPU time of the fastest
- * memcpy over that of the fastest transfer, in all threads, taken in turns.
+ * program's total; calls.py does that. "first use" and "build" are elapsed times.
+ * "of memcpy's speed" is the CPU time of the fastest memcpy over that of the fastest
+ * transfer, in all threads, measured in turns.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -151,7 +151,7 @@ static const struct test {
     {"nothing", nothing},
 };
 
-/* callgrind collects in here alone. */
+/* callgrind collects only in this function. */
 __attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count);
 __attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count) {
   for (b->number = 0; b->number < count; b->number++)
@@ -165,7 +165,7 @@ static void finish(struct bench *b) {
   b->last = NULL;
 }
 
-/* ns of this thread in one call, once pools have grown and memory has been touched. */
+/* CPU time of this thread in one call, in ns, after a warm-up. */
 static double measure(struct bench *b, const struct test *test, unsigned calls) {
   double sum = 0;
   for (int i = 0; i < WARM_UP; i++) {
@@ -209,8 +209,8 @@ static cl_program build(const struct bench *b, const char *text) {
   return program;
 }
 
-/* A command buffer with some kernels, if there are such. What the drafts of
- * cl_khr_command_buffer have in common is enough for it. */
+/* A command buffer with some kernels, if the platform has the extension. It uses only what all
+ * drafts of cl_khr_command_buffer have in common. */
 static void record(struct bench *b) {
   cl_platform_id platform;
   check(clGetDeviceInfo(b->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
@@ -312,7 +312,7 @@ static void measure_transfers(const struct bench *b) {
 
 /* ---- builds -------------------------------------------------------------------------------- */
 
-/* ms of a build of a text that no cache knows, and of the same text again. */
+/* ms of a build of a source that is in no cache, and of the same source again. */
 static void measure_builds(const struct bench *b) {
   enum { BUILDS = 10 };
   double cold = 0, cached = 0;

@@ -181,7 +181,7 @@ def differs(got, expected, tolerance):
     return bool(np.any(np.abs(got - expected) > tolerance * np.max(np.abs(expected))))
 
 
-# ---- the three roads to machine code -----------------------------------------------------
+# ---- the three ways to machine code ------------------------------------------------------
 
 
 def source(name, suffix):
@@ -227,7 +227,7 @@ def nvptx_cubin(name):
 # ---- one run, in its own process ----------------------------------------------------
 
 
-def run_one(tegraclc, name, road):
+def run_one(tegraclc, name, way):
     """Runs the kernel; exits with 1 if the result is wrong."""
     import pyopencl as cl  # not in the parent, which has no device
 
@@ -235,11 +235,11 @@ def run_one(tegraclc, name, road):
     context = cl.Context(platforms[0].get_devices())
     queue = cl.CommandQueue(context)
     case = CASES[name](np.random.default_rng(1))
-    if road == "tegracl":
+    if way == "tegracl":
         program = cl.Program(context, source(name, ".cl"))
         program.build(["-I", KERNELS])
     else:
-        cubin = nvrtc_cubin(tegraclc, name) if road == "cuda" else nvptx_cubin(name)
+        cubin = nvrtc_cubin(tegraclc, name) if way == "cuda" else nvptx_cubin(name)
         program = cl.Program(context, context.devices, [cubin])
         program.build()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
@@ -253,18 +253,18 @@ def run_one(tegraclc, name, road):
         got = np.empty_like(case.arguments[i])
         cl.enqueue_copy(queue, got, buffers[i])
         if differs(got, expected, case.tolerance):
-            sys.exit(f"{name}, {road}: argument {i} has a wrong result")
+            sys.exit(f"{name}, {way}: argument {i} has a wrong result")
 
 
 # ---- the comparison -----------------------------------------------------------------------
 
 
-def measure(tegraclc, name, road):
-    """Figures of one kernel on one road, or None if it failed."""
+def measure(tegraclc, name, way):
+    """Figures of one kernel, compiled in one way, or None if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.json")
         env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path, PYOPENCL_NO_CACHE="1")
-        run = subprocess.run([sys.executable, __file__, "--run", road, tegraclc, name], env=env,
+        run = subprocess.run([sys.executable, __file__, "--run", way, tegraclc, name], env=env,
                              stderr=subprocess.PIPE, text=True, check=False)
         if run.returncode:
             print(run.stderr, file=sys.stderr)
@@ -297,19 +297,19 @@ def main():
         run_one(options.tegraclc, options.kernels[0], options.run)
         return 0
 
-    roads = ["tegracl", "cuda"] + (["nvptx"] if options.nvptx else [])
-    print("| kernel | " + " | ".join(f"{road}: warp instructions, sectors, registers, spills"
-                                     for road in roads) + " | tegracl / others |")
-    print("| --- |" + " --- |" * (len(roads) + 1))
-    ratios = {road: [] for road in roads[1:]}
+    ways = ["tegracl", "cuda"] + (["nvptx"] if options.nvptx else [])
+    print("| kernel | " + " | ".join(f"{way}: warp instructions, sectors, registers, spills"
+                                     for way in ways) + " | tegracl / others |")
+    print("| --- |" + " --- |" * (len(ways) + 1))
+    ratios = {way: [] for way in ways[1:]}
     bad = False
     for name in options.kernels or CASES:
-        figures = {road: measure(options.tegraclc, name, road) for road in roads}
+        figures = {way: measure(options.tegraclc, name, way) for way in ways}
         if None in figures.values():
             bad = True
             continue
-        for road, list_ in ratios.items():
-            list_.append(figures["tegracl"]["instructions"] / figures[road]["instructions"])
+        for way, list_ in ratios.items():
+            list_.append(figures["tegracl"]["instructions"] / figures[way]["instructions"])
         bad |= ratios["cuda"][-1] > BOUND_EACH
         columns = [f"{f['instructions']}, {f['sectors']}, {f['registers']}, {f['local']}"
                    for f in figures.values()]
@@ -321,8 +321,8 @@ def main():
                 if any(counts):
                     print(f"    {key}: " + ", ".join(map(str, counts)))
     if all(ratios.values()):
-        means = {road: mean(list_) for road, list_ in ratios.items()}
-        print("| geometric mean |" + " |" * len(roads) +
+        means = {way: mean(list_) for way, list_ in ratios.items()}
+        print("| geometric mean |" + " |" * len(ways) +
               " " + ", ".join(f"{m:.3f}" for m in means.values()) + " |")
         bad |= means["cuda"] > BOUND_MEAN or means.get("nvptx", 0) > 1
     return int(bad)

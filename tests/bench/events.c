@@ -1,5 +1,5 @@
-/* events FILE [COUNT]: what an event on the timeline costs the thread that it is of, in ns
- * of its CPU time, the file's chunks included.
+/* events FILE [COUNT]: the CPU time that an event of the timeline costs its thread, in ns, with the
+ * writing of the file.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static void shuffle(cl_mem *mems, size_t count) {
   }
 }
 
-/* callgrind may collect in here alone. False: a buffer could not be made. */
+/* callgrind can collect only in this function. False: a buffer could not be created. */
 __attribute__((noinline)) bool create_all(cl_context context, size_t bytes, cl_mem *mems,
                                           size_t count);
 __attribute__((noinline)) bool create_all(cl_context context, size_t bytes, cl_mem *mems,

@@ -110,7 +110,7 @@ def units_of(cost):
 
 
 def schedule(units, workers):
-    """In their order, each to the worker that is free first."""
+    """Seconds until all are done, if each goes in order to the worker that is free first."""
     free = [0.0] * workers
     for unit in units:
         heapq.heapreplace(free, free[0] + unit)
@@ -149,7 +149,7 @@ def main():
         sys.exit(__doc__)
     tegraclc, path = sys.argv[1], os.path.abspath(sys.argv[2])
     options = " ".join([*sys.argv[3:], "-I", os.path.dirname(path)])
-    # Helpers that outlive the application are waited for here.
+    # Waits for helpers that outlive the application.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with open(path) as file:
         source = file.read()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The bring-up of an Orin's GPU as its pioneers did it from Python: ioctls by number,
+"""The bring-up of an Orin's GPU as it was first done from Python: ioctls by number,
 structures by struct.pack, mappings by mmap.mmap and by the C library's mmap through ctypes.
-It knows nothing of this project but where NVRTC is.
+It uses nothing of this project but tegraclc, which tells it where NVRTC is.
 
 Steps and expected values: docs/hardware/bring-up.md 2 (column A) and 7. Run it
 with tegracl-emulate, or on a board: `tegracl-emulate bringup.py TEGRACLC`.
@@ -97,7 +97,7 @@ class Buffer:
         self.va = gpu.map(self.fd) if mapped else 0
 
     def free(self):
-        """Any order that holds: the GPU's mapping, the CPU's, the fd, the handle."""
+        """In an order that the kernel accepts: the GPU's mapping, the CPU's, the fd, the handle."""
         if self.va:
             call(self.gpu.address_space, UNMAP_BUFFER, "Q", self.va)
         libc.munmap(self.cpu, self.size)
@@ -170,7 +170,7 @@ def release(va, payload, execute):
 RELEASE_64_WFI, RELEASE_64_WFI_TIME = 0x01100001, 0x03100001
 
 
-# What comes, comes within a minute even where much else is to be done.
+# Long enough for a busy machine.
 SOON = 60
 
 
@@ -239,7 +239,7 @@ def channel(gpu):
 
 
 def write_read_back(gpu):
-    """Through mmap.mmap, which looks at the fd's size and maps a duplicate of it."""
+    """Through mmap.mmap, which reads the fd's size and maps a duplicate of it."""
     buffer = Buffer(gpu, PAGE, WRITE_COMBINE)
     with mmap.mmap(buffer.fd, PAGE) as memory:
         for pattern in 0, 0xFFFFFFFF, 0xDEADBEEF, 0x55AA55AA:

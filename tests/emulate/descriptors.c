@@ -1,5 +1,5 @@
-/* The nodes' fds are fds: duplicates, closes of ranges, mappings, stat and access,
- * fork, vfork and exec do to them what they do to a driver's.
+/* The nodes' fds behave like a driver's: duplicates, closes of ranges, mappings, stat and access,
+ * fork, vfork and exec.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -127,7 +127,7 @@ static void ranges(void) {
   closefrom(300);
   for (int i = 0; i < 8; i++)
     FAILS(EBADF, ioctl(fds[i], 0xc0084712, fds));
-  int another = open(NODE, O_RDWR); /* the device has lost nothing of its own */
+  int another = open(NODE, O_RDWR); /* the device still works */
   CHECK(is_ctrl(kept) && is_ctrl(another));
   close(kept);
   close(another);
@@ -190,8 +190,8 @@ static void virtual_fork(int fd) {
   expect_success(child);
 }
 
-/* A child does not get the mappings, and may close all it has: the parent does not
- * notice. It has its own device. */
+/* A child does not get the mappings, and may close all its fds without an effect on the parent.
+ * It has its own device. */
 static void forks(const struct orin *orin) {
   int fd = open(NODE, O_RDWR);
   void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -225,7 +225,7 @@ static void shares(struct orin *orin) {
     orin_push_release(&channel, data.va, 1);
     orin_submit(&channel);
     CHECK(orin_wait(data.cpu, 1));
-    int32_t not_a_dmabuf = orin->ctrl; /* the parent's, here without a meaning */
+    int32_t not_a_dmabuf = orin->ctrl; /* the parent's, invalid here */
     FAILS(EINVAL, ioctl(own.ctrl, 0xc0184729, (uint64_t[3]){(uint32_t)not_a_dmabuf}));
     orin_end(&own, &channel, &data);
     _exit(0);
@@ -243,8 +243,8 @@ static void executes(const char *self) {
   expect_success(child);
 }
 
-/* ioctl in a handle of the C library is redirected, too; a library that only this
- * program's RUNPATH leads to is found as ever. */
+/* ioctl from a dlopen handle of the C library is redirected, too; a library that only this
+ * program's RUNPATH names is still found. */
 static void libraries(void) {
   void *libc = dlopen("libc.so.6", RTLD_NOW), *own = dlopen("libemulate-plugin.so", RTLD_NOW);
   CHECK(libc && own);

@@ -46,7 +46,7 @@ struct orin_channel {
 /* Nodes, address space, TSG, and the doorbell page mapped by a raw system call. */
 void orin_open(struct orin *orin);
 void orin_close(struct orin *orin);
-/* Allocated, mapped for the CPU by a raw system call, and for the GPU. */
+/* A buffer that is mapped for the CPU, by a raw system call, and for the GPU. */
 void orin_buffer(struct orin *orin, struct orin_buffer *buffer, size_t size);
 /* Registers a dma-buf and maps it for the GPU. */
 void orin_map(struct orin *orin, struct orin_buffer *buffer);

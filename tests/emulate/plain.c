@@ -93,8 +93,8 @@ static void launch(struct orin *orin, struct orin_channel *channel) {
     orin_buffer_free(orin, all[i]);
 }
 
-/* A write to where nothing is mapped: the notifier says 31 (MMU fault) and the
- * channel is dead; buffers and address space go on with a new TSG. */
+/* A write to an unmapped address: the notifier has 31 (MMU fault) and the channel is dead; a new
+ * TSG can use the same buffers and address space. */
 static void fault(struct orin *orin, struct orin_channel *channel, const struct orin_buffer *data) {
   const uint32_t timed_out_request = 0x8004480c;
   uint32_t timed_out = 1;

@@ -1,6 +1,6 @@
-/* A second client of the device in the process of an OpenCL program: a stand-in for CUDA's
- * driver. It maps the user-mode page, has channels, closes them, and sleeps until the GPU
- * is off, before, between and after the OpenCL program's contexts.
+/* A second client of the device in the process of an OpenCL program, as CUDA's driver would be. It
+ * maps the user-mode page, opens and closes channels, and sleeps until the GPU is off, before,
+ * between and after the OpenCL program's contexts.
  *
  * second ORDER: opencl-last, opencl-first, both
  */

@@ -1,5 +1,5 @@
-/* Doorbells and events: none is lost, none comes without a cause, an event is told
- * once whatever waits for it, and an idle device costs next to nothing.
+/* Doorbells and events: none is lost, none comes without a cause, an event is reported once
+ * however it is waited for, and an idle device uses almost no CPU time.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ static void sleep_ms(long ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS}, NULL);
 }
 
-/* Without a doorbell nothing happens, and none of another token, or elsewhere, helps. */
+/* Without a doorbell nothing happens, nor with one of another token or in another place. */
 static void doorbell_only(struct orin *orin, struct orin_channel *channel,
                           const struct orin_buffer *data) {
   orin_push_release(channel, data->va, 1);
@@ -40,8 +40,8 @@ static void doorbell_only(struct orin *orin, struct orin_channel *channel,
   CHECK(orin_wait(data->cpu, 1));
 }
 
-/* Threads that ring for their channels at the same time: one token overwrites the
- * other in the page, and yet each is heard. */
+/* Threads ring for their channels at the same time: one token overwrites the other in the page,
+ * but none is lost. */
 enum { RINGERS = 16, ROUNDS = 200 };
 
 struct ringer {
@@ -115,7 +115,7 @@ static void events_by_poll(struct orin_channel *channel, const struct orin_buffe
   CHECK(poll_for(fd, POLLPRI, &told, 50) == 0);
 }
 
-/* A pipe beside the event has what it has, and only what was asked for is reported. */
+/* A pipe in the same call has its own state, and only requested events are reported. */
 static void events_beside_others(struct orin_channel *channel, const struct orin_buffer *data,
                                  int fd) {
   int pipes[2];
@@ -169,7 +169,7 @@ static void events(const struct orin *orin, struct orin_channel *channel,
   events_beside_others(channel, data, first);
   events_by_select(channel, data, first);
   events_by_epoll(channel, data, first);
-  int fd = dup(first); /* and it still is one when the number that it had is gone */
+  int fd = dup(first); /* a duplicate still works after the first fd is closed */
   close(first);
   events_by_poll(channel, data, fd);
   close(fd);
@@ -211,8 +211,7 @@ static struct use use_now(void) {
                       .sleeps = use.ru_nvcsw};
 }
 
-/* The engine looks at doorbells without a notification 250 times in a second, and does
- * nothing between. */
+/* The engine polls doorbells 250 times per second, and sleeps between. */
 static void idleness(void) {
   enum { LOOK_US = 4000, MS = 1000 };
   sleep_ms(100);

@@ -65,11 +65,11 @@ void push_method(struct channel *ch, enum subchannel subchannel, uint32_t method
 void push_semaphore(struct channel *ch, uint64_t va, uint64_t payload, uint32_t execute);
 /* SET_OBJECT, windows, local memory off. */
 void push_compute_setup(struct channel *ch);
-/* What was pushed since the last one becomes a GPFIFO entry; rings the bell. */
+/* Submits what was pushed since the last call: a GPFIFO entry and the doorbell. */
 void submit(struct client *c, struct channel *ch);
 void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
 
-/* A minute is long enough for a machine that has much else to do. */
+/* A minute is long enough on a busy machine. */
 enum { PATIENCE_MS = 60000 };
 /* Within that: done(p, value). */
 bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value);

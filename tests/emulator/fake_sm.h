@@ -1,6 +1,5 @@
-/* A stand-in for the SM, so that the command stream and the scheduling of CTAs
- * can be tested by themselves. A "program" in GPU memory is one operation that
- * each CTA does.
+/* Replaces the SM, so that the command stream and the scheduling of CTAs can be tested
+ * separately. A "program" in GPU memory is one operation that each CTA does.
  */
 #ifndef TEGRACL_TEST_FAKE_SM_H
 #define TEGRACL_TEST_FAKE_SM_H

@@ -1,7 +1,7 @@
-/* Random pushbuffers, GPFIFO entries and descriptors for the whole device, with its
- * threads and its clients' comings and goings: it may fault its client, but never crash
- * or hang. The seed is printed, and can be given as the argument. (fuzz.c and
- * fuzz_requests.c run many more inputs, without the threads.)
+/* Random pushbuffers, GPFIFO entries and descriptors for the whole device, with its threads, while
+ * clients are created and closed: it may fault its client, but never crash or hang. The seed is
+ * printed, and can be given as the argument. (fuzz_engines.c and fuzz_requests.c run many more
+ * inputs, without the threads.)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -36,7 +36,7 @@ struct opencl {
   cl_command_queue queue;
 };
 
-/* notify: whom the context tells of errors, in words; NULL: no callback. */
+/* notify: the context's callback for error messages; NULL: none. */
 static inline void opencl_open_with_notify(struct opencl *opencl,
                                            void(CL_CALLBACK *notify)(const char *, const void *,
                                                                      size_t, void *)) {
@@ -109,7 +109,7 @@ static inline void opencl_works(const struct opencl *opencl) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* Lets one work-item of the kernel work on a buffer with the data, and releases the program. */
+/* Runs the kernel with one work-item on a buffer with the data, and releases the program. */
 static inline void opencl_once(const struct opencl *opencl, cl_program program, const char *name,
                                void *data, size_t size) {
   const size_t one = 1;

@@ -537,7 +537,7 @@ static void request(void) {
     code ^= 1u << below(32); /* other sizes, directions, numbers, magics */
   int fd = one_in(30) ? any_fd() : fd_for(code);
   tame(code, words);
-  /* Not where anything could be read as an argument: it would not be tame. */
+  /* Unreadable addresses only: tame() does not see arguments elsewhere in memory. */
   void *const bad[] = {NULL, (void *)8, scratch + SCRATCH_BYTES - 1, (void *)-(uintptr_t)4096};
   void *argument = one_in(100) ? bad[below(4)] : words;
   if (code == NVMAP_IOC_FREE)

@@ -1,6 +1,6 @@
-/* Failure as the hardware fails: whatever went wrong, the notifiers of the TSG, its
- * channels, its events and syncpoints, what later ioctls return, and that others go
- * on. docs/hardware/kernel-interface.md 7.
+/* After each kind of failure: the notifiers of the TSG, its channels, its events and syncpoints,
+ * what later ioctls return, and that other clients continue.
+ * docs/hardware/kernel-interface.md 7.
  */
 #include <errno.h>
 #include <poll.h>
@@ -239,7 +239,7 @@ static void each_failure(void **state) {
     check(&failures[i]);
 }
 
-/* A TSG that died gives its channels' resources back: as often as one likes. */
+/* A dead TSG releases its channels' resources, any number of times. */
 static void many_failures(void **state) {
   (void)state;
   for (unsigned i = 0; i < 300; i++) {

@@ -1,5 +1,5 @@
-/* Hazards of adversarial mode: a client that is wrong is caught under some seeds, the
- * same client when it is right under none.
+/* Hazards of adversarial mode: a wrong client fails under some seeds, the same client without the
+ * mistake under none.
  */
 #ifndef TEGRACL_TEST_HAZARD_H
 #define TEGRACL_TEST_HAZARD_H

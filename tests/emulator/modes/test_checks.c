@@ -1,5 +1,5 @@
-/* Check mode at the device: what a client tells of its memory, and what it does wrong
- * with it. Reports go to stderr, which is read back.
+/* Check mode at the device: what a client says about its memory, and reports of its mistakes. They
+ * go to stderr, which is read back.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -103,7 +103,7 @@ static void unmapped_twice(void **state) {
   EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap);
   assert_string_equal(reports(), "");
   divert();
-  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* the kernel has nothing to say */
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* no error of the kernel */
   assert_non_null(strstr(reports(), "where nothing is mapped: it has been done for buffer 1"));
   b.va = 0;
   buffer_destroy(&c, &b);

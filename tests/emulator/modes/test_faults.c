@@ -1,6 +1,5 @@
-/* Clients of the kind that hangs or stalls a board, under faults that the kernel allows:
- * the device names the rule they break. One kind in each process, since TEGRACL_EMULATOR is
- * read once.
+/* Clients that would hang or stall a board, under failures that the kernel may cause: the device
+ * names the rule that they break. One kind in each process, since TEGRACL_EMULATOR is read once.
  *
  * test_faults KIND
  */
@@ -73,8 +72,8 @@ static void fenced_close(struct fenced *f) {
   client_close(&f->c);
 }
 
-/* Counts the syncpoint up, and waits for it as tegracl did, on the fence alone, though the
- * memory is written. What poll says. */
+/* Increments the syncpoint, and waits for it only by the fence, as tegracl once did, though the
+ * memory is written. Returns poll's result. */
 static int wait_once(struct fenced *f, uint32_t value) {
   enum { PATIENCE = 100, OVERSLEPT_US = 60000 };
   const uint32_t release = hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE);
@@ -115,7 +114,7 @@ static void lost_fences(void **state) {
 
 /* ---- preemption ---- */
 
-/* As tegracl did: a queue without its mode of preemption is no queue. */
+/* As tegracl once did: a channel without its preemption mode is not used. */
 static void refused_preemption(void **state) {
   (void)state;
   struct client c;
@@ -146,7 +145,7 @@ static void refused_preemption(void **state) {
   client_close(&c);
 }
 
-/* As tegracl did: channels come and go beside a kernel that runs for long. */
+/* As tegracl once did: channels are opened and closed during a long kernel. */
 static void channels_beside_a_kernel(void **state) {
   (void)state;
   struct client c;
@@ -203,7 +202,7 @@ static void channels_beside_a_kernel(void **state) {
 
 /* ---- signals and busy hardware ---- */
 
-/* With adversarial timing: who calls again gets there. */
+/* With adversarial timing: a client that repeats its calls succeeds. */
 static void interruptions(void **state) {
   (void)state;
   enum { POLLS = 300, ROUNDS = 20 };

@@ -1,5 +1,5 @@
-/* The functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found
- * as an application finds them.
+/* The functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, from
+ * clGetExtensionFunctionAddressForPlatform.
  */
 #ifndef TEGRACL_TESTS_COMMAND_BUFFER_H
 #define TEGRACL_TESTS_COMMAND_BUFFER_H

@@ -230,8 +230,7 @@ static cl_command_buffer_khr record_all(struct test *t, cl_command_queue queue, 
   return buffer;
 }
 
-/* ---- replays and changes
- * --------------------------------------------------------------------------- */
+/* ---- replays and changes ------------------------------------------------------------------ */
 
 static void replay(struct test *t, cl_command_buffer_khr buffer, cl_event gate) {
   cl_event waits[2], event;
@@ -249,7 +248,7 @@ static void replay(struct test *t, cl_command_buffer_khr buffer, cl_event gate) 
   expect(t);
 }
 
-/* Other arguments and places for some of the launches, by one call. */
+/* Changes arguments and offsets of some launches by one call. */
 static void change(struct test *t, cl_command_buffer_khr buffer) {
   struct icd_mutable_dispatch_config configs[COMMANDS];
   cl_mutable_dispatch_arg_khr args[COMMANDS][3];
@@ -303,8 +302,7 @@ static void test_random(struct test *t, unsigned rounds) {
   }
 }
 
-/* ---- images and shared virtual memory
- * ---------------------------------------------------------------- */
+/* ---- images and shared virtual memory ----------------------------------------------------- */
 
 static void finish(struct test *t, cl_command_buffer_khr buffer) {
   CHECK_CL(t->f.clFinalizeCommandBufferKHR(buffer), CL_SUCCESS);
@@ -321,7 +319,8 @@ static cl_command_buffer_khr begin(struct test *t) {
   return buffer;
 }
 
-/* Through two images of texels of 16 bytes and back: a filled frame round what was there. */
+/* Copies a buffer through two images with texels of 16 bytes and back: a filled border remains
+ * around the copied part. */
 static void test_images(struct test *t) {
   enum { SIDE = 8, TEXEL = 4 };
   const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
@@ -406,8 +405,7 @@ static void test_svm(struct test *t) {
   clSVMFree(t->opencl.context, two);
 }
 
-/* ---- lifetime, states, times
- * --------------------------------------------------------------------------------- */
+/* ---- lifetime, states, times -------------------------------------------------------------- */
 
 static cl_command_buffer_state_khr state_of(struct test *t, cl_command_buffer_khr buffer) {
   cl_command_buffer_state_khr s;
@@ -416,7 +414,7 @@ static cl_command_buffer_state_khr state_of(struct test *t, cl_command_buffer_kh
   return s;
 }
 
-/* A launch whose arguments come last; what was recorded outlives everybody's handles. */
+/* A launch whose arguments are set last; the recording outlives all handles of its objects. */
 static void test_life(struct test *t) {
   const struct command_buffer_functions *f = &t->f;
   const cl_command_buffer_properties_khr mutable[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
@@ -496,8 +494,7 @@ static void test_profile(struct test *t) {
   compare(t);
 }
 
-/* ---- several threads
- * ------------------------------------------------------------------------------- */
+/* ---- several threads ---------------------------------------------------------------------- */
 
 /* Replays of one command buffer on its own queue. */
 struct replayer {
@@ -522,7 +519,7 @@ static void *replay_often(void *data) {
   return NULL;
 }
 
-/* Nobody orders the replays, and the buffer is changed meanwhile: none may be lost. */
+/* The replays are not ordered, and the buffer is changed meanwhile: none may be lost. */
 static void test_threads(struct test *t) {
   const cl_command_buffer_properties_khr properties[] = {
       CL_COMMAND_BUFFER_FLAGS_KHR,

@@ -1,5 +1,6 @@
-/* Contexts come and go: COUNT times a context with a queue, a buffer, a program from its
- * binary and a kernel, with a launch in some. No fd, mapping, thread or memory is left.
+/* Creates and releases a context COUNT times, with a queue, a buffer, a program from its binary
+ * and a kernel, some with a launch. No fd, mapping, thread or memory is left.
+ *
  *   contexts COUNT
  */
 #include <dirent.h>
@@ -11,14 +12,14 @@
 #include "tests/end_to_end/opencl.h"
 
 enum {
-  WARM_UP = 150, /* until what is kept for reuse is there */
+  WARM_UP = 150, /* contexts until everything that is kept for reuse exists */
   LAUNCH_EACH = 10,
   ITEMS = 64,
-  MOMENTS = 60000, /* milliseconds */
+  WAIT_MS = 60000, /* for resources that are released late */
   MORE_MAPPINGS_MAX = 8,
   MORE_BYTES_MAX = 64 << 10,      /* of malloc */
   MORE_KIB_MAX = 4 << 10,         /* of memory in use */
-  MORE_KIB_SANITIZED = 512 << 10, /* with what a sanitizer keeps of the dead */
+  MORE_KIB_SANITIZED = 512 << 10, /* with the freed memory that a sanitizer keeps */
 };
 
 static const char source[] = "kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }";
@@ -79,7 +80,7 @@ static void build_binary(void) {
   opencl_close(&opencl);
 }
 
-static void one_life(bool launches) {
+static void run_context(bool launches) {
   struct opencl opencl;
   int values[ITEMS] = {0};
   const int n = 3;
@@ -114,9 +115,9 @@ static void one_life(bool launches) {
   opencl_close(&opencl);
 }
 
-static void lives(unsigned count) {
+static void run_contexts(unsigned count) {
   for (unsigned i = 0; i < count; i++)
-    one_life(i % LAUNCH_EACH == 0);
+    run_context(i % LAUNCH_EACH == 0);
 }
 
 static double now_ms(void) {
@@ -131,15 +132,15 @@ int main(int argc, char **argv) {
   /* How many arenas the C library makes depends on how many threads run at once. */
   mallopt(M_ARENA_MAX, 1);
   build_binary();
-  lives(WARM_UP);
+  run_contexts(WARM_UP);
   const struct use before = use_now();
   const double begin = now_ms();
-  lives(count);
+  run_contexts(count);
   const double ms = now_ms() - begin;
   struct use after = use_now();
-  /* Who has been joined is listed for a moment longer, and a thread of the driver's may have
-   * the last reference of a context. */
-  for (int i = 0; i < MOMENTS && has_grown(&after, &before); i++, after = use_now())
+  /* A joined thread is listed a little longer, and a thread of the driver may hold the last
+   * reference to a context. */
+  for (int i = 0; i < WAIT_MS && has_grown(&after, &before); i++, after = use_now())
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   printf("%u contexts, %.3f ms each; fds %d, then %d; mappings %d, %d; threads %d, %d; "
          "malloc %zu, %zu bytes; resident %ld, %ld KiB\n",

@@ -1,8 +1,8 @@
 /* CL_MEM_USE_HOST_PTR and clImportMemoryARM: kernels work in the application's own pages.
  *   host_pages same        without a map, a read or a write
- *   host_pages copied      what cannot be so is copied, and says why
+ *   host_pages copied      memory that the GPU cannot use is copied, and the driver says why
  *   host_pages threads     other threads use the same pages meanwhile
- *   host_pages fork        parent and child have the memory as fork says
+ *   host_pages fork        parent and child have the memory that fork promises
  *   host_pages forks       other threads fork while kernels run
  *   host_pages import      fork, with clImportMemoryARM
  */
@@ -77,7 +77,7 @@ static void same(void) {
   run(mem, 10, INTS);
   CHECK(is_filled(p, INTS, 15));
 
-  /* All other ways lead to the same bytes. */
+  /* All other accesses reach the same bytes. */
   int *mapped = clEnqueueMapBuffer(opencl.queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                    INTS * sizeof *p, 0, NULL, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
@@ -97,7 +97,7 @@ static void same(void) {
   CHECK_CL(clReleaseMemObject(part), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
 
-  /* It is the application's again; and a part of a page does as well. */
+  /* After the release it is the application's again; a part of a page works as well. */
   fill(p, INTS, 7);
   mem = buffer_at(p, PART * sizeof *p);
   run(mem, 1, PART);
@@ -120,7 +120,7 @@ static const struct {
     {"FROM_VA", 0, 2 * PAGE, MAP_PRIVATE, true},
 };
 
-/* What the program says on stderr meanwhile comes after its name. */
+/* stderr goes into a pipe during the call. */
 static void copied(void) {
   char said[1 << 14];
   int ends[2];
@@ -207,8 +207,8 @@ static cl_mem import(int *p, size_t bytes) {
   return mem;
 }
 
-/* The child sees what was there at the fork, of a kernel's work that had not ended too; the
- * parent's stores and the GPU's are one memory again, twice. */
+/* The child has the memory as it was at the fork, with the results of a kernel that was still
+ * running. In the parent the host's and the GPU's stores still reach the same memory. Twice. */
 static void forked(bool imported) {
   int *p = pages(INTS * sizeof *p, MAP_PRIVATE);
   fill(p, INTS, 0);
@@ -231,7 +231,7 @@ static void forked(bool imported) {
       const bool before = is_filled(p, INTS, 110);
       const ssize_t length = read(ends[0], &byte, 1);
       const bool after = is_filled(p, INTS, 110);
-      p[0] = -1; /* the child's alone */
+      p[0] = -1; /* in the child's copy */
       _exit(before && after && length == 1 ? 0 : 1);
     }
     CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);

@@ -1,6 +1,6 @@
-/* Who waits for the GPU sleeps: while a long kernel runs, with callbacks on its event and
- * on others, and a user event open with callbacks and a command after it, the threads
- * of the process wake up next to never.
+/* Threads that wait for the GPU sleep: while a long kernel runs, with callbacks on its event and
+ * on others, and with callbacks and a command that wait for a user event, the threads of the
+ * process almost never wake up.
  */
 #include <dirent.h>
 #include <stdatomic.h>
@@ -79,12 +79,12 @@ int main(void) {
   cl_event user = clCreateUserEvent(opencl.context, &error);
   CHECK_CL(error, CL_SUCCESS);
 
-  /* The one after the other, one that waits for the host, and the host's own. */
+  /* A second kernel, a command that waits for a user event, and that event. */
   cl_event events[CALLBACKS] = {launch(opencl.queue, longer, NULL), launch(opencl.queue, one, NULL),
                                 launch(other, one, user), user};
   for (int i = 0; i < CALLBACKS; i++)
     CHECK_CL(clSetEventCallback(events[i], CL_COMPLETE, called, &count), CL_SUCCESS);
-  sleep_ms(100); /* until who spins before it sleeps has done so */
+  sleep_ms(100); /* threads spin before they sleep */
   const double begin = now_s();
   const long before = sleeps();
   sleep_ms(LOOKED_MS);

@@ -1,6 +1,8 @@
 /* Many small buffers and images in one context: more than a process may have mappings.
- *   many_buffers [COUNT]      so many of each, 40000 unless given
- * Each gets its number from the host, a kernel adds one to some of them, and all are read.
+ *
+ *   many_buffers [COUNT]      so many of each; default: 40000
+ *
+ * The host writes a number to each, a kernel adds one to some of them, and all are read.
  */
 #include "tests/end_to_end/opencl.h"
 
@@ -16,7 +18,7 @@ int main(int words, char **word) {
   const size_t origin[3] = {0}, region[3] = {1, 1, 1}, one = 1;
   struct opencl opencl;
   cl_int error;
-  unsetenv("TEGRACL_SUBALLOCATION"); /* with its own pages each takes a mapping */
+  unsetenv("TEGRACL_SUBALLOCATION"); /* with 0 each would take a mapping */
   opencl_open(&opencl);
   cl_kernel kernel = opencl_kernel(&opencl, source, "add_one");
   cl_mem *buffers = calloc(count, sizeof *buffers), *images = calloc(count, sizeof *images);

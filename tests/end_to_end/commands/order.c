@@ -1,13 +1,13 @@
-/* Commands that must follow each other and that a late, overlapping device could mix:
- * queues that wait for each other, rings that wrap, diamonds in a queue out of order,
- * commands of the host between launches, private memory that grows, and programs that
- * are built, while kernels run. Under tests/adversarial this is what is looked at.
+/* Commands that must keep their order although the device is late and overlaps them: queues that
+ * wait for each other, rings that wrap, diamonds of events in an out-of-order queue, commands of
+ * the host between launches; private memory grows, and programs are built, while kernels run.
+ * tests/adversarial runs this program.
  */
 #include "tests/end_to_end/opencl.h"
 
 enum { ITEMS = 1024, GROUP = 64, BYTES = ITEMS * sizeof(cl_uint) };
 
-/* No two of these may change places. */
+/* The result depends on the order of any two of these. */
 static const char source[] =
     "kernel void step(global uint *x, uint n) {\n"
     "  const size_t i = get_global_id(0);\n"
@@ -188,7 +188,7 @@ static void growing_stacks(struct order *o) {
   check(o, 0, last);
 }
 
-/* The times of a command are there when it is complete, and in order. */
+/* A complete command has its times, and they are in order. */
 static void times(struct order *o) {
   enum { STEPS = 50 };
   cl_ulong before = 0;

@@ -1,10 +1,12 @@
-/* More queues than the GPU has channels: they share some, and all results are right.
- *   queues many COUNT         so many queues of one context: in turn, each waiting for the
- *                             one before, at once, and waiting for each other at random
- *   queues contexts COUNT EACH  so many contexts, with so many queues each
- *   queues held               user events hold queues back, and nothing else
- *   queues threads            threads that fill the rings of channels which they share
- *   queues beside             queues and a context come and go beside a kernel that runs for long
+/* More queues than the GPU has channels: they share channels, and all results are right.
+ *
+ *   queues many COUNT           COUNT queues of one context: each waits for the one before; all at
+ *                               once; each waits for others at random
+ *   queues contexts COUNT EACH  COUNT contexts with EACH queues
+ *   queues held                 user events hold back some queues, and no others
+ *   queues threads              threads fill the rings of channels that they share
+ *   queues beside               queues and a context are created and released during a long kernel
+ *
  * Every second queue is out of order.
  */
 #include <pthread.h>
@@ -14,7 +16,7 @@
 #include "tests/end_to_end/commands/command_buffer.h"
 #include "tests/end_to_end/opencl.h"
 
-/* A step is one more than the larger of two others; and takes its time if it is told to. */
+/* A step is one more than the larger of two others; it can be made slow. */
 static const char source[] =
     "kernel void step(global int *p, int to, int a, int b, int loops) {\n"
     "  int more = 0;\n"
@@ -145,8 +147,8 @@ static unsigned random_below(unsigned limit) {
   return (state >> 8) % limit;
 }
 
-/* Each step is of any queue and waits for two earlier ones of any queues: by turns two
- * channels wait for each other again and again. */
+/* Each step is in a random queue and waits for two earlier ones of any queues, so channels wait
+ * for each other again and again. */
 static void at_random(cl_command_queue *queues, unsigned count) {
   enum { EVENTS = 1500 };
   static cl_event events[EVENTS + 1];
@@ -207,7 +209,7 @@ static void many(unsigned count) {
 
 /* ---- contexts ------------------------------------------------------------------------ */
 
-/* All at once, so that the machine's 512 channels would not be enough. */
+/* All exist at once: without sharing, the GPU's 512 channels would not be enough. */
 static void contexts(unsigned count, unsigned each) {
   struct {
     cl_context context;
@@ -273,7 +275,7 @@ static void held(void) {
   cl_command_queue *queues = queues_of(opencl.context, QUEUES);
   cl_event user = clCreateUserEvent(opencl.context, &error);
   CHECK_CL(error, CL_SUCCESS);
-  /* Each of the channels has some of both: those that wait are two in a row, and so on. */
+  /* Each channel has some of both, as two queues in a row wait and two do not. */
   for (int i = 0; i < QUEUES; i++)
     if (i / 8 % 2 == 0)
       enqueue_step(queues[i], i + 1, 0, 0, 0, 1, &user, &waiting[i]);
@@ -327,8 +329,8 @@ static void *launch(void *data) {
   return NULL;
 }
 
-/* More launches than a ring has entries; each thread counts in its own buffer, which a
- * queue in order does without atomics. */
+/* More launches than a ring has entries. Each thread counts in its own buffer, which needs no
+ * atomics in an in-order queue. */
 static void threads(void) {
   struct launcher launchers[THREADS];
   cl_mem counters[THREADS];

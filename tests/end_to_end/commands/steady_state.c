@@ -36,7 +36,7 @@ int main(void) {
                                    "  p[i] = p[i] * 1664525 + 1013904223;\n"
                                    "}\n",
                                    "step");
-  /* Keeps the device busy until the last is enqueued, however long this thread takes. */
+  /* Keeps the device busy until the last command is enqueued, however slow this thread is. */
   cl_kernel wait = opencl_kernel(
       &opencl, "kernel void wait(volatile global uint *open) { while (!*open); }\n", "wait");
   cl_uint *gate =

@@ -1,5 +1,5 @@
 #!/bin/bash
-# steady.sh PROGRAM: no system call between the two getppid calls of its main
+# steady_state.sh PROGRAM: no system call between the two getppid calls of its main
 # thread, by strace.
 set -euo pipefail
 trace=$(mktemp)

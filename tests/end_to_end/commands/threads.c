@@ -1,6 +1,6 @@
 /* Many threads, and several processes, on the device at once: queues that wait for each
  * other, reads, writes, maps, user events, callbacks, builds from binaries, shared virtual
- * memory; all results are looked at.
+ * memory; all results are checked.
  *   threads own|shared|processes ROUNDS
  * own: each thread has a context; shared: all have queues of one; processes: both, in
  * two processes.
@@ -104,7 +104,7 @@ static void round_of_work(const struct opencl *opencl, cl_command_queue queues[2
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
 }
 
-/* Memory that comes and goes has its one address whatever others give back meanwhile. */
+/* A buffer keeps one address while other threads allocate and release memory. */
 static void rounds_of_memory(const struct opencl *opencl) {
   enum { BLOCKS = 20, PER_ROUND = 4 };
   cl_device_svm_capabilities can;
@@ -164,7 +164,7 @@ static void *work(void *argument) {
     round_of_work(opencl, queues, (int)(worker->number * rounds + i));
   if (worker->shared)
     rounds_of_buffers(opencl, queues[0], worker->number);
-  if (worker->shared) /* more contexts than ranges of addresses have none */
+  if (worker->shared) /* so many contexts may not all get a range of addresses */
     rounds_of_memory(opencl);
   for (int i = 0; i < 2; i++)
     CHECK_CL(clReleaseCommandQueue(queues[i]), CL_SUCCESS);

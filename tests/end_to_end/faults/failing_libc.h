@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* Counts calls anew, and the nth from now on fails; 0: none does. */
+/* Resets the count of calls; the nth from now on fails, 0: none does. */
 void fail_nth_call(unsigned nth);
 /* From now on all calls from one place in the code fail. Places are numbered in the order of
- * their first call. False: fewer have called. */
+ * their first call. False: there are fewer places so far. */
 bool fail_calls_at_site(unsigned site);
 /* True if a call has been made to fail since then. */
 bool injected_failure(void);

@@ -1,4 +1,4 @@
-/* A kernel that refuses. */
+/* A kernel boundary that refuses calls: see failing_os.h. */
 #include "tests/end_to_end/faults/failing_os.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ int fork_status(void) {
   return status;
 }
 
-/* As another thread of the program may at any moment. */
+/* As another thread of the program could at any time. */
 static void fork_if_due(void) {
   int status;
   pthread_mutex_lock(&lock);
@@ -157,7 +157,7 @@ struct alive still_alive(void) {
   return a;
 }
 
-/* Threads of the driver's may have something in hand for a moment. */
+/* Waits, as threads of the driver may hold resources for a short time. */
 void still_as(const struct alive *before, const char *after) {
   enum { MOMENTS = 60000 };
   struct alive now = still_alive();

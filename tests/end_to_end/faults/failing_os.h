@@ -1,5 +1,5 @@
-/* The software Orin, called through a kernel boundary that refuses calls: one of a name, or all
- * of it. Linked in front of nvgpu_os_emulator by the linker's --wrap.
+/* The software Orin, called through a kernel boundary that refuses calls: the nth call of a name,
+ * or all of that name. Replaces nvgpu_os_emulator by the linker's --wrap.
  */
 #ifndef TEGRACL_TEST_REFUSING_OS_H
 #define TEGRACL_TEST_REFUSING_OS_H
@@ -15,20 +15,20 @@
 #define CALL_ANY      "any call"
 #define CALL_EMULATOR "a request to the software Orin's own node"
 
-/* Counts calls anew; of those of that name (NULL: none), the nth (0: each) gives
+/* Resets the counts of calls; the nth call (0: each) of that name (NULL: none) from now on gives
  * result: -errno, or for an ioctl a count of bytes that were not copied
  * (docs/hardware/kernel-interface.md 1.4). A refused close has closed, as on Linux. */
 void refuse(const char *call, unsigned nth, int result);
-/* The end of it: gives back what refused releases have left. */
+/* No more calls are refused. Releases what refused releases have left. */
 void refuse_end(void);
 
-/* Counts calls anew, and forks at the nth of all. The child does what function says, which
- * does not return; the call goes on when it has ended. */
+/* Resets the counts of calls, and forks at the nth of all. The child runs function, which does not
+ * return; the call continues when the child has ended. */
 void fork_at(unsigned nth, void (*function)(void));
 /* Since fork_at: the child's wait status; -1: there was no such call. */
 int fork_status(void);
 
-/* Where the program is, by its own number. */
+/* Sets the stage of the program, a number of its choice. */
 void stage_begins(int stage);
 
 /* Since refuse: whether a call was refused; on a thread that is not the caller's; at
@@ -46,8 +46,8 @@ struct alive {
 };
 /* What the driver has not given back. */
 struct alive still_alive(void);
-/* Ends the test if that is not again, in a minute, what it was before; after: what. Then all
- * that was to be given back has been. */
+/* Waits up to a minute until all is as before, else ends the test with a message that names after.
+ * Then everything has been released. */
 void still_as(const struct alive *before, const char *after);
 
 #endif

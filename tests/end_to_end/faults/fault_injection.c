@@ -77,8 +77,8 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
-/* What fails while a fault is explained, and after it. */
-static const struct call untold[] = {
+/* Calls that fail while the driver reports a fault, and after it. */
+static const struct call calls_of_reports[] = {
     {CALL_EMULATOR, SURVIVED, {-EINVAL, -ENOMEM, -EFAULT}},
     {CALL_ANY, SURVIVED, {-EIO, -EINVAL, -ENODEV, -ENOMEM, -ETIMEDOUT, NOT_COPIED}},
 };
@@ -98,7 +98,7 @@ static cl_int expected(enum lifecycle_step step, int result) {
   };
   if (step == DEVICE)
     return CL_DEVICE_NOT_FOUND;
-  if (step == WAIT) /* what a thread of the driver's has found */
+  if (step == WAIT) /* a thread of the driver has reported it */
     return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   if (result == -ENOMEM)
     return no_memory[step];
@@ -107,8 +107,8 @@ static cl_int expected(enum lifecycle_step step, int result) {
   return CL_OUT_OF_RESOURCES;
 }
 
-/* A fault without a known cause is a fault all the same. */
-static void die(const struct call *call, int result) {
+/* A fault is reported even if its cause cannot be found. */
+static void refuse_in_report(const struct call *call, int result) {
   struct lifecycle lifecycle = {0};
   const size_t one = 1;
   cl_int error;
@@ -137,22 +137,22 @@ static void die(const struct call *call, int result) {
 
 static struct alive at_rest; /* with the device open, and no context */
 
-/* A case that takes longer hangs. */
+/* A case that takes longer counts as a hang. */
 enum { HANG_S = 600 };
 
-/* Without a second channel a queue does, too. */
+/* A queue can do without a second channel. */
 static bool has_the_only_channel(const struct lifecycle *lifecycle) {
   return lifecycle->queue && lifecycle->queue->rt->channel->shared;
 }
 
-/* Without a range of addresses for itself a context takes the first: the thread that ends the
- * last context may still hold that one. */
+/* A context that gets no range of addresses takes the first one, which the thread that ends the
+ * last context may still hold. */
 static bool shares_the_first_range(const struct call *call, const struct lifecycle *lifecycle) {
   return strcmp(call->name, "NVGPU_GPU_IOCTL_ALLOC_AS") == 0 && lifecycle->context &&
          lifecycle->context->rt->range < 0;
 }
 
-static void refuse_in_a_life(const struct call *call, unsigned nth, int result) {
+static void refuse_in_lifecycle(const struct call *call, unsigned nth, int result) {
   struct lifecycle lifecycle = {0};
   alarm(HANG_S);
   refuse(call->name, nth, result);
@@ -167,17 +167,17 @@ static void refuse_in_a_life(const struct call *call, unsigned nth, int result) 
             call->name, nth, result, (int)step, (int)lifecycle.step, error, right);
     exit(1);
   }
-  /* What there is goes on. */
+  /* What exists can still be used. */
   refuse(NULL, 0, 0);
   if (lifecycle.kernels[LIFECYCLE_KERNELS - 1]) {
     CHECK_CL(lifecycle_launch(&lifecycle, LIFECYCLE_KERNELS - 1, NULL, NULL), CL_SUCCESS);
     CHECK_CL(clFinish(lifecycle.queue), CL_SUCCESS);
   }
-  /* And ends, while releases are refused. */
+  /* It is released, while such calls are refused. */
   if (call->kind == SURVIVED)
     refuse(call->name, nth, result);
   lifecycle_release(&lifecycle);
-  still_as(&at_rest, call->name); /* the last calls may be a thread's of the driver's */
+  still_as(&at_rest, call->name); /* a thread of the driver may make the last calls */
   refuse_end();
 }
 
@@ -197,13 +197,13 @@ static bool has_slept(void) {
   return false;
 }
 
-static void lives(void) {
+static void try_lifecycles(void) {
   struct {
     const struct call *call;
     unsigned count;
   } made[CALLS];
   unsigned made_count = 0, cases = 0;
-  /* Whoever gets no processor for long enough finds the work done, and does not sleep. */
+  /* On a busy machine a thread may find the work done, and not sleep. */
   for (int tries = 0; tries < 100 && !has_slept(); tries++)
     lifecycle_check();
   CHECK(has_slept());
@@ -217,18 +217,18 @@ static void lives(void) {
     const struct call *call = made[i].call;
     for (unsigned r = 0; r < RESULTS && call->results[r]; r++) {
       for (unsigned nth = 1; nth <= made[i].count; nth++, cases++)
-        refuse_in_a_life(call, nth, call->results[r]);
+        refuse_in_lifecycle(call, nth, call->results[r]);
       if (call->kind == SURVIVED)
-        refuse_in_a_life(call, 0, call->results[r]);
+        refuse_in_lifecycle(call, 0, call->results[r]);
       lifecycle_check();
       still_as(&at_rest, "nothing");
     }
   }
-  for (unsigned i = 0; i < sizeof untold / sizeof untold[0]; i++)
-    for (unsigned r = 0; r < RESULTS && untold[i].results[r]; r++) {
-      die(&untold[i], untold[i].results[r]);
+  for (unsigned i = 0; i < sizeof calls_of_reports / sizeof calls_of_reports[0]; i++)
+    for (unsigned r = 0; r < RESULTS && calls_of_reports[i].results[r]; r++) {
+      refuse_in_report(&calls_of_reports[i], calls_of_reports[i].results[r]);
       lifecycle_check();
-      still_as(&at_rest, untold[i].name);
+      still_as(&at_rest, calls_of_reports[i].name);
     }
   printf("%u cases of %u calls\n", cases, made_count);
   CHECK(cases > 200);
@@ -236,8 +236,8 @@ static void lives(void) {
 
 /* ---- a device that cannot be opened ------------------------------------------------- */
 
-/* The failures first, each after the last: the device is opened once. */
-static void openings(void) {
+/* The failures come first, one after the other, as the device is opened only once. */
+static void try_openings(void) {
   CHECK_CL(clGetPlatformIDs(1, &lifecycle_platform, NULL), CL_SUCCESS);
   unsigned failures = 0;
   for (unsigned i = 0; i < CALLS; i++) {
@@ -263,9 +263,9 @@ static void openings(void) {
 }
 
 int main(void) {
-  openings();
+  try_openings();
   lifecycle_compile();
-  lives();
+  try_lifecycles();
   lifecycle_free_program();
   return 0;
 }

@@ -1,8 +1,8 @@
 /*   file_limit [cache|compiler]
  *
- * "ulimit -f 0": the driver's files cannot grow. Its calls fail, or do without; SIGXFSZ, which
- * would end the process, does not come. "cache": the helper process was started before, and has no
- * limit, so that it is the cache that cannot keep what it makes; "compiler": it has the limit.
+ * "ulimit -f 0": the driver's files cannot grow. Its calls fail, or do without the file, and the
+ * process gets no SIGXFSZ. "cache": the helper process is started before the limit is set, so only
+ * the cache cannot write; "compiler": the helper has the limit, too.
  */
 #include <errno.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ int main(int count, char **words) {
   snprintf(debug, sizeof debug, "trace:%s", trace);
   CHECK(setenv("TEGRACL_DEBUG", debug, 1) == 0);
   opencl_open(&opencl);
-  if (of_cache) { /* a source that is new in every run, or there is no helper yet */
+  if (of_cache) { /* starts the helper: the source differs in each run, so it is not cached */
     snprintf(source, sizeof source, "kernel void warm(global int *p) { *p = %ld; }",
              (long)getpid());
     CHECK_CL(build(&opencl, source), CL_SUCCESS);

@@ -1,6 +1,6 @@
-/* A GPU fault, seen by an OpenCL program: what was running fails, so does all that
- * waits for it, in every queue of the context; the program is told why, can release
- * everything, and goes on in a new context. Each kind of fault, many times over.
+/* A GPU fault, seen by an OpenCL program: the running command fails, and so does each that waits
+ * for it, in every queue of the context. The callback gets the reason; the program can release
+ * everything and continue in a new context. Each kind of fault many times.
  */
 #include <dirent.h>
 #include <stdatomic.h>
@@ -112,7 +112,7 @@ static void fail(unsigned kind) {
   cl_event gate = clCreateUserEvent(own, &error), events[EVENTS];
   CHECK_CL(error, CL_SUCCESS);
   told = called = 0;
-  /* 0 is done before; 1 fails; the others wait for it, here and there. */
+  /* 0 is done before; 1 fails; the others wait for it, in either queue. */
   CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, good, 1, NULL, &one, NULL, 0, NULL, &events[0]),
            CL_SUCCESS);
   CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
@@ -138,7 +138,7 @@ static void fail(unsigned kind) {
     usleep(1000);
   CHECK(called == EVENTS - 1);
   CHECK(told >= 1);
-  /* The context is dead, and says so. */
+  /* Calls on the context fail from now on. */
   char message[1024];
   CHECK_CL(clGetContextInfo(own, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
            CL_SUCCESS);
@@ -176,7 +176,7 @@ int main(void) {
     if (round == 0)
       before = open_fds();
   }
-  /* A thread of the driver's may have the last reference of a context for a moment. */
+  /* A thread of the driver may hold the last reference to a context for a short time. */
   for (int i = 0; i < MOMENTS && open_fds() > before; i++)
     usleep(1000);
   CHECK(open_fds() <= before);

@@ -3,8 +3,8 @@
 
 #include "tests/end_to_end/faults/failing_os.h"
 
-/* Private memory, which the first launches get room for: less, then more. The last takes
- * so long that who waits for it goes to sleep. */
+/* Kernels with private memory, less and then more, which the driver allocates at the first launch.
+ * The last takes so long that a thread that waits for it sleeps. */
 static const char source[] =
     "kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }\n"
     "#define PRIVATE(name, words)                                                     \\\n"
@@ -62,7 +62,7 @@ cl_int lifecycle_run(struct lifecycle *lifecycle) {
   TRY(LAUNCH, error = lifecycle_launch(lifecycle, 0, NULL, &lifecycle->events[0]));
   TRY(LAUNCH, error = lifecycle_launch(lifecycle, 1, NULL, &lifecycle->events[1]));
   TRY(WAIT, error = clWaitForEvents(2, lifecycle->events));
-  /* This one is submitted by a thread of the driver's. */
+  /* A thread of the driver submits this one. */
   TRY(WAIT, lifecycle->gate = clCreateUserEvent(lifecycle->context, &error));
   TRY(WAIT, error = lifecycle_launch(lifecycle, 2, lifecycle->gate, &lifecycle->events[2]));
   TRY(WAIT, error = clSetUserEventStatus(lifecycle->gate, CL_COMPLETE));
@@ -78,7 +78,7 @@ cl_int lifecycle_run(struct lifecycle *lifecycle) {
   return CL_SUCCESS;
 }
 
-/* What is being released has no user any more, nor a child's of a fork meanwhile. */
+/* The object is forgotten before its release: the child of a fork meanwhile must not use it. */
 #define RELEASE(release, place)                                                                    \
   do {                                                                                             \
     __typeof__(place) handle_ = (place);                                                           \

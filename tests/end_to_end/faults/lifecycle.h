@@ -1,4 +1,4 @@
-/* The lifecycle of a context: created, used in all the ways that reach the kernel, and
+/* The lifecycle of a context: it is created, used by all calls that reach the kernel driver, and
  * released. For programs whose kernel boundary is failing_os.c.
  */
 #ifndef TEGRACL_TEST_LIFECYCLE_H

@@ -1,6 +1,6 @@
-/* Buffers until the memory is used up, on a board that has little (the environment): the
- * driver says so, with figures, before Linux would end the process; when some are released
- * there is room again.
+/* Creates buffers until the memory is used up, on a board with little of it (TEGRACL_EMULATOR): the
+ * driver reports that, with figures, before Linux would kill the process. After some are released,
+ * others can be created.
  */
 #include "tests/end_to_end/opencl.h"
 
@@ -43,14 +43,14 @@ int main(int argc, char **argv) {
            CL_SUCCESS);
   CHECK(global == memory / 2);
   CHECK(most == memory / 4);
-  /* The largest allowed: what the queries say can be had. */
+  /* The largest size that the queries permit. */
   unsigned count = fill(opencl.context, most);
   CHECK(count * most >= global && count * most < memory);
   CHECK(strstr(told, "MiB of memory do not fit: "));
   CHECK(strstr(told, "MiB are free (nvmap's heap; MemAvailable), of which "));
   release(count);
   for (unsigned round = 0; round < 2; round++) {
-    count = fill(opencl.context, MIB); /* each too small to be looked at alone */
+    count = fill(opencl.context, MIB); /* too small for a check of each alone */
     CHECK(count * (cl_ulong)MIB >= global && count * (cl_ulong)MIB < memory);
     release(count);
   }

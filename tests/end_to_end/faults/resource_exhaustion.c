@@ -1,8 +1,7 @@
 /* Every allocation of the driver and of the software Orin fails in turn, and every start
  * of a thread, every file and every mapping: once, and then always at one place in the
- * code; and the process has too few fds left. The OpenCL calls return errors, nothing
- * leaks, no thread hangs, and afterwards all works. (Lost memory is the address sanitizer's
- * to find.)
+ * code; and the process has too few fds left. The OpenCL calls return errors, no fd or mapping
+ * leaks, no thread hangs, and afterwards all works. Under AddressSanitizer no memory leaks either.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,11 +11,11 @@
 #include "tests/end_to_end/faults/failing_os.h"
 #include "tests/end_to_end/faults/lifecycle.h"
 
-/* Who takes longer hangs. */
+/* A case that takes longer counts as a hang. */
 enum { HANG_S = 600 };
 
 static struct alive at_rest; /* with the device open, and no context */
-static unsigned told;        /* lives and builds that an error ended */
+static unsigned errors;      /* lifecycles and builds that an error ended */
 
 static bool is_right(cl_int code) {
   return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
@@ -44,7 +43,7 @@ static void check_code(cl_int error, const char *what, unsigned number, int step
     fprintf(stderr, "%s %u fails: step %d gives %d\n", what, number, step, error);
     exit(1);
   }
-  told += error != CL_SUCCESS;
+  errors += error != CL_SUCCESS;
 }
 
 /* A lifecycle and a build; the caller has chosen which call fails. */
@@ -78,7 +77,7 @@ static unsigned each_call(void) {
   return nth;
 }
 
-/* Of a build that the cache does not have. */
+/* For a build that is not in the cache. */
 static unsigned each_call_of_a_build(void) {
   unsigned nth = 0;
   bool failed = true;
@@ -106,7 +105,7 @@ static unsigned each_site(void) {
   return site;
 }
 
-/* So many fds more than there are. */
+/* With limits of a few more fds than are open. */
 static void each_limit(void) {
   enum { MORE_MAX = 24 };
   struct rlimit before, limit;
@@ -162,7 +161,7 @@ int main(void) {
   each_limit();
   lifecycle_free_program();
   printf("%u calls of the opening, %u of a lifecycle, %u of a build, %u places: %u errors\n",
-         openings, calls, builds, sites, told);
-  CHECK(openings > 5 && calls > 100 && builds > 20 && sites > 30 && told > 100);
+         openings, calls, builds, sites, errors);
+  CHECK(openings > 5 && calls > 100 && builds > 20 && sites > 30 && errors > 100);
   return 0;
 }

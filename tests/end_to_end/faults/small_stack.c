@@ -1,6 +1,6 @@
-/* All kinds of calls in a thread with a stack of 64 KiB, the first of the process included: builds,
- * which look for compilers, keys and cached programs, and launches. The build bounds the frames of
- * single functions (meson.build).
+/* All kinds of calls, the first of the process among them, in a thread with a stack of 64 KiB:
+ * builds, which search for the compilers, make keys and read the cache, and launches. meson.build
+ * bounds the stack frame of each function.
  */
 #include <pthread.h>
 #include <stdint.h>

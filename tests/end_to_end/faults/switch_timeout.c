@@ -1,6 +1,6 @@
-/* The context-switch timeout, as an OpenCL program sees it: a kernel that has no end, and another
- * context that wants the GPU. Without saves of running grids (wfi, cta) the kernel is ended, its
- * event and context say why, and the other context works; with them (cilp) both work.
+/* The context-switch timeout, as an OpenCL program sees it: an endless kernel, and another context
+ * that uses the GPU. If running grids cannot be saved (wfi, cta), the kernel is ended, its event
+ * and context report why, and the other context works. If they can (cilp), both work.
  */
 #include <stdbool.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
   CHECK_CL(error, CL_SUCCESS);
   *flag = 0;
   cl_event event = spin(&long_running, buffer);
-  do /* once may be before the kernel has the engine */
+  do /* the first launches may come before the kernel runs */
     opencl_works(&other);
   while (!saved && status_of(event) == CL_RUNNING);
   if (saved) {

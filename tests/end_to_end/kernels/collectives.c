@@ -1,5 +1,5 @@
 /* Work-group collective functions of OpenCL C 3.0, in every type, in work-groups of one warp
- * and of many, whole and not, of up to three dimensions, against the host's arithmetic.
+ * and of many, whole and partial, of up to three dimensions, compared with the host's arithmetic.
  */
 #include <stdbool.h>
 
@@ -27,7 +27,7 @@ static const char source[] =
     "  out[i++ * count + item] = dimensions == 1   ? work_group_broadcast(x, a)\n"
     "                            : dimensions == 2 ? work_group_broadcast(x, a, b)\n"
     "                                              : work_group_broadcast(x, a, b, c);\n"
-    "  for (int again = 0; again < 2; again++)\n" /* the words between warps are free again */
+    "  for (int again = 0; again < 2; again++)\n" /* the memory between warps is reused */
     "    out[i * count + item] = work_group_reduce_add(x) + work_group_broadcast(x, a, b, c);\n"
     "}\n";
 

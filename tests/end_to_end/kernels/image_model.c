@@ -175,7 +175,7 @@ static int clamp(double x, int least, int most) {
   return x > most ? most : x > least ? (int)x : least;
 }
 
-/* The texel of an index that is not the address mode's own business any more. */
+/* The texel of an index that has been wrapped: clamped, or BORDER. */
 static int address(const struct model_sampler *sampler, double index, int size) {
   if (sampler->addressing == CL_ADDRESS_CLAMP)
     return index < 0 || index > size - 1 ? BORDER : (int)index;

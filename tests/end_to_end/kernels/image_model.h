@@ -1,5 +1,5 @@
-/* Images as the specification has them, computed by the CPU in double precision: what a
- * texel's bytes mean, and what a sampler makes of a coordinate.
+/* A model of images from the specification's text, in double precision on the CPU: the meaning of
+ * a texel's bytes, and the results of samplers.
  */
 #ifndef TEGRACL_IMAGE_MODEL_H
 #define TEGRACL_IMAGE_MODEL_H

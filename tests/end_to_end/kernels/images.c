@@ -196,7 +196,7 @@ static void compare(const struct picture *picture, const struct kind *kind,
   }
 }
 
-/* Each sampler that has a meaning. */
+/* Each valid sampler. */
 static const struct model_sampler samplers[] = {
     {CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST},
     {CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST},
@@ -267,7 +267,7 @@ static void read_one(const struct kind *kind, const cl_image_format *format) {
     }
     CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
   }
-  /* What has no meaning harms nothing. */
+  /* Undefined coordinates do no harm. */
   const float strange[] = {INFINITY, -INFINITY, NAN, 3e38f, -3e38f, 1e-45f, -0.0f};
   for (int i = 0; i < POINTS * 4; i++)
     at[i / 4].s[i % 4] = strange[random_bits() % (sizeof strange / sizeof *strange)];
@@ -325,7 +325,7 @@ static void check_written(const struct kind *kind, const cl_image_format *format
   }
 }
 
-/* Every texel of an image, and some beside it, which must do nothing. */
+/* Writes every texel of an image, and some outside it, which must do nothing. */
 static void write_one(const struct kind *kind, const cl_image_format *format) {
   struct picture picture;
   cl_float4 at[POINTS];

@@ -38,8 +38,8 @@ static const struct {
     {{1, 18 * 65535 + 5, 1}, {1, 1, 1}, {0, 0, 0}}, /* more grids than are submitted at once */
 };
 
-/* More than can be: an error, at once. More than will ever be done: the call returns, and so do
- * others after it and beside it. */
+/* A launch beyond the limits fails at once. One that would never end returns, and so do other calls
+ * after it and beside it. */
 enum { WORKER_US = 100000 }; /* for the queue's worker to submit all that it will */
 static void try_endless(struct opencl *opencl, cl_kernel kernel) {
   static const size_t too_many[][3] = {{(size_t)1 << 32, (size_t)1 << 32, (size_t)1 << 32},

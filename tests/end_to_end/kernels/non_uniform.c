@@ -1,6 +1,6 @@
-/* Work-groups of OpenCL C 2.0 and later whose last ones are smaller: each work-item looks at
- * what the work-item functions say, and counts; work-groups are counted by their sums. Programs
- * that ask for uniform work-groups, or cannot know others, are refused.
+/* Launches of OpenCL C 2.0 and later whose last work-groups are smaller: each work-item checks the
+ * results of the work-item functions and counts; work-groups are counted by their sums. Such
+ * launches are refused for programs that require uniform work-groups or are of an older language.
  */
 #include "tests/end_to_end/opencl.h"
 
@@ -85,7 +85,7 @@ static void check(const struct opencl *opencl, cl_kernel kernel, cl_mem buffer, 
   CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
 }
 
-/* Kernels that want all work-groups alike. */
+/* Kernels that require uniform work-groups. */
 static void refused(const struct opencl *opencl) {
   static const char text[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }";
   static const char *const options[] = {"", "-cl-std=CL1.2",

@@ -129,7 +129,7 @@ static void conversions(const struct opencl *opencl, const char *options) {
 
 /* ---- many work-items --------------------------------------------------------------- */
 
-/* Every work-item's lines, whole and in its order, whatever is between them. */
+/* The lines of each work-item are whole and in its order, with others between them. */
 static void items(const struct opencl *opencl) {
   enum { ITEMS = 2000, LINES = 4 };
   static int next[ITEMS];
@@ -177,8 +177,8 @@ static void CL_CALLBACK notify(const char *message, const void *info, size_t siz
   strncpy(called.message, message, sizeof called.message - 1);
 }
 
-/* Calls that find no room return -1 and print nothing; the others are whole. By way of
- * cl_arm_printf, for a buffer that is soon full. */
+/* Calls that find no room return -1 and print nothing; the others are whole. cl_arm_printf sets
+ * the size of the buffer. */
 static void overflow(struct opencl *opencl) {
   enum { ITEMS = 4096, BYTES = 65536 };
   const cl_context_properties properties[] = {CL_PRINTF_CALLBACK_ARM, (cl_context_properties)take,
@@ -239,7 +239,7 @@ static void loaded_binary(const struct opencl *opencl) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* A kernel without printf of its own, which a library's function gives it. */
+/* A kernel that prints only through a function of a library. */
 static void linked_library(const struct opencl *opencl) {
   cl_program parts[] = {
       opencl_program(opencl, "void say(int n) { printf(\"a library says %d\\n\", n); }"),
@@ -300,7 +300,7 @@ static void two_queues(const struct opencl *opencl) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* Launches that print have their places among the others, in every replay. */
+/* Launches that print keep their order among the others, in every replay. */
 static void command_buffer(const struct opencl *opencl) {
   static const char counts[] = "kernel void k(global int *p) { printf(\"%d \", p[0]++); }\n",
                     doubles[] = "kernel void k(global int *p) { p[0] *= 2; }\n";

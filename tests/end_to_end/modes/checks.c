@@ -17,7 +17,7 @@ struct fault_case {
   cl_ulong n;
   size_t global, local;
   size_t buffer; /* bytes of p and q */
-  bool ends;     /* the context dies of it */
+  bool ends;     /* the mistake makes the context unusable */
   const char *expected[5];
   cl_mem_flags flags; /* of p */
   bool unwritten;     /* p and q; else zeros */
@@ -516,7 +516,7 @@ static void expect_none(void) {
   exit(1);
 }
 
-/* Whatever is reported, every line says where, what and who. */
+/* Each line of a report has the place, the access and the work-item. */
 static void expect_complete(void) {
   static const char *const parts[] = {"kernel k +0x", ", line ",
                                       " of the program source: ", ": work-item (", ") of group ("};
@@ -600,7 +600,7 @@ static cl_ulong address_of(const struct opencl *opencl, cl_mem buffer) {
   return address;
 }
 
-/* A kernel gets the address of a buffer that is gone. */
+/* A kernel gets the address of a released buffer. */
 static void freed(void) {
   struct opencl opencl;
   cl_int error;
@@ -623,7 +623,7 @@ static void freed(void) {
   expect_complete();
 }
 
-/* An index of one buffer leads into another that is alive. */
+/* An index into one buffer reaches another that exists. */
 static void adjacent_buffer(void) {
   struct opencl opencl;
   cl_int error;
@@ -652,8 +652,8 @@ static void adjacent_buffer(void) {
   expect_complete();
 }
 
-/* A pointer that comes out of memory is not followed to a buffer, but what lies after
- * its buffer is nothing. */
+/* A pointer that a kernel loads from memory is not tracked to a buffer, but memory after its buffer
+ * is not mapped. */
 static void stored_pointer(void) {
   struct opencl opencl;
   cl_int error;
@@ -681,7 +681,7 @@ static void stored_pointer(void) {
   expect_complete();
 }
 
-/* What the host has written, in each way that it can, counts as written. */
+/* Memory that the host has written, in any way, counts as written. */
 static void host_writes(void) {
   struct opencl opencl;
   cl_int error;
@@ -729,7 +729,7 @@ static void host_writes(void) {
   expect_none();
 }
 
-/* An unknown word: one message, and no device. */
+/* An unknown word in TEGRACL_EMULATOR: one message, and no device. */
 static void unknown(void) {
   cl_platform_id platform;
   cl_uint count = 0;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# no_reports.sh PROGRAM [ARGUMENT...]: under check mode it succeeds and nothing is
+# no_reports.sh PROGRAM [ARGUMENT...]: in check mode the program succeeds, and nothing is
 # reported.
 set -euo pipefail
 export TEGRACL_EMULATOR=check

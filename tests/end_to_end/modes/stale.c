@@ -1,6 +1,5 @@
-/* Adversarial mode's L1 caches, as OpenCL C meets them: work-groups that communicate
- * without the fences which that needs read stale data under some seeds; with them
- * under none.
+/* Adversarial mode's L1 caches, as OpenCL C sees them: work-groups that communicate without
+ * the necessary fences read stale data under some seeds; with the fences, under none.
  *
  *   stale STALE.CL KERNEL LOCAL_SIZE PROGRAMS ROUNDS [right]   right: there is no wrong way
  */
@@ -70,7 +69,7 @@ static bool run(const struct opencl *opencl, const struct client *client, const 
   return good;
 }
 
-/* The exit status of a child process. Programs follow each other in the same memory. */
+/* The exit status of a child process. Its programs use the same memory one after the other. */
 static int child(const struct client *client, const char *more) {
   struct opencl opencl;
   opencl_open(&opencl);

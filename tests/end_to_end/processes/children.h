@@ -1,4 +1,4 @@
-/* Children of fork: what they may not have, and their ends. */
+/* Children of fork: what they must not have, and how they end. */
 #ifndef TEGRACL_TEST_CHILDREN_H
 #define TEGRACL_TEST_CHILDREN_H
 
@@ -12,9 +12,8 @@ static inline bool is_memfd(const char *name) {
   return strstr(name, "/memfd:");
 }
 
-/* What a process has of a software Orin, its files and all that shares its memory, are
- * memfds; so is what a compile helper prints to. Ends the test if this process has any,
- * open or mapped. */
+/* The files and the shared memory of a software Orin are memfds, and so is the output of a compile
+ * helper. Ends the test if this process has any, open or mapped. */
 static inline void no_memfds(void) {
   char target[256], line[512];
   DIR *folder = opendir("/proc/self/fd");

@@ -1,5 +1,5 @@
-/* A client that works until it is killed: contexts, builds of ever new sources, launches
- * with callbacks.
+/* A client that works until it is killed: contexts, builds of new sources, launches with
+ * callbacks.
  */
 #include <time.h>
 #include <unistd.h>

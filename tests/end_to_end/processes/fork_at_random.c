@@ -1,7 +1,8 @@
-/* Forks at random moments of a program whose threads are at work on the GPU, wait,
- * build and have callbacks: their results are right; every child opens the device for
- * itself, or becomes another program that has nothing of it, or just ends.
- * forks COUNT
+/* Forks at random times while the threads of a program use the GPU, wait, build and get
+ * callbacks: their results are right. Each child opens the device itself, or becomes another
+ * program that has nothing of it, or just ends.
+ *
+ *   fork_at_random COUNT
  */
 #include <pthread.h>
 #include <stdatomic.h>

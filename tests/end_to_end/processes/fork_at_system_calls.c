@@ -1,6 +1,6 @@
 /* A fork at every system call of the driver, from the opening of the device on: the
- * parent's work goes on as if nothing had been; the child has none of its handles, fds
- * and mappings, hangs at no lock, opens the device for itself and works.
+ * parent's work continues undisturbed; the child has none of its handles, fds and mappings,
+ * hangs at no lock, opens the device itself and works.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "tests/end_to_end/faults/lifecycle.h"
 #include "tests/end_to_end/processes/children.h"
 
-/* Who takes longer hangs. */
+/* A case that takes longer counts as a hang. */
 enum { HANG_S = 600 };
 
 static struct lifecycle parents;
@@ -72,7 +72,7 @@ static void in_child(void) {
     lifecycle_check();
 }
 
-/* By way of the library's destructors, and of nothing at all. */
+/* With the library's destructors, and without. */
 static void end_child(void) {
   in_child();
   end_by_exit();
@@ -92,14 +92,14 @@ static void child_was_well(unsigned nth) {
   exit(1);
 }
 
-/* False: there are not so many calls. */
+/* False: there are fewer calls. */
 static bool fork_in_a_life(unsigned nth) {
   alarm(HANG_S);
   parents = (struct lifecycle){0};
   fork_at(nth, nth % 2 ? end_child : kill_child);
   CHECK_CL(lifecycle_run(&parents), CL_SUCCESS);
   lifecycle_release(&parents);
-  still_as(&at_rest, "a fork"); /* the last calls may be a thread's of the driver's */
+  still_as(&at_rest, "a fork"); /* a thread of the driver may make the last calls */
   if (fork_status() == -1)
     return false;
   child_was_well(nth);

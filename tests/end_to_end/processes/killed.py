@@ -14,7 +14,7 @@ import uuid
 
 COUNT, PROGRAM = int(sys.argv[1]), sys.argv[2:]
 MARK = f"TEGRACL_TEST_MARK={uuid.uuid4()}"
-# A helper ends when its client has, but for the build that it is in the middle of.
+# A helper ends soon after its client.
 GONE_S = 300
 
 

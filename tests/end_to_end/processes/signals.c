@@ -1,5 +1,5 @@
-/* Signals are the application's: none of its handlers runs on a thread of the driver, but for
- * a fault that a callback itself makes.
+/* No signal handler of the application runs on a thread of the driver, except for a fault that
+ * the application's callback causes there.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 enum { FAULTS = sizeof faults / sizeof faults[0], CALLBACKS = 2 };
 
 static atomic_int called, handled;
-static atomic_bool handled_here; /* by the thread that made the fault */
+static atomic_bool handled_here; /* by the thread that caused the fault */
 static pthread_t main_thread;
 
 static uint64_t bit(int number) {

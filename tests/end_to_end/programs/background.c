@@ -1,6 +1,6 @@
 /* Programs whose units are compiled after clBuildProgram has returned. The NVRTC is
- * tests/end_to_end/programs/held_nvrtc.c, which compiles the kernel "held" when there is a file
- * "go": what waits for too much never ends here.
+ * tests/end_to_end/programs/held_nvrtc.c, which compiles the kernel "held" once there is a file
+ * "go": a call that waits for that kernel without need never returns.
  *
  *   background NVRTC      NVRTC: held_nvrtc
  */
@@ -111,7 +111,7 @@ static void check_plan(cl_program program, const char *extra) {
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-/* Kernels run while another is compiled; the binary is the one that waiting for all gives. */
+/* Kernels run while another is compiled; the binary is that of a build that waits for all. */
 static void test_order(void) {
   cl_int error;
   size_t size, full_size;
@@ -155,7 +155,7 @@ static void test_waits(void) {
   release(program);
 }
 
-/* A unit that fails after all. */
+/* A unit that fails after the program was accepted. */
 static void test_failure(void) {
   cl_int error;
   cl_kernel kernels[KERNELS + 1];
@@ -180,7 +180,7 @@ static void test_failure(void) {
   release(program);
 }
 
-/* A unit that fails where the whole program does not. */
+/* A unit fails, but the program can be built in one piece. */
 static void test_whole(void) {
   make_file("break-unit");
   cl_program program = build("broken", "");
@@ -241,7 +241,7 @@ static void test_threads(void) {
   remove_file("go");
 }
 
-/* What is not needed any more blocks nothing, and is no failure of the next build. */
+/* A build whose program is released blocks no other, and does not make the next one fail. */
 static void test_release(void) {
   cl_int error;
   cl_program program = build("held", "");
@@ -251,7 +251,7 @@ static void test_release(void) {
   run_kernel(&opencl, opencl.queue, kernel, 0, 0);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
   program = build("held", "");
-  /* Built again in the middle of it. */
+  /* Built again during a build. */
   CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
   make_file("go");
   run_extra(program, "held");
@@ -259,7 +259,7 @@ static void test_release(void) {
   remove_file("go");
 }
 
-/* The child has no part in the parent's builds, and may have its own. */
+/* A child does not wait for the parent's builds, and can build itself. */
 static void test_fork(void) {
   cl_program program = build("held", "");
   const pid_t child = fork();

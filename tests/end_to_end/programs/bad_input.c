@@ -1,5 +1,5 @@
 /* Bad input from the application: each gives the specification's error and a
- * message that helps, and the application goes on.
+ * helpful message, and the application can continue.
  *
  *   bad_input syntax | fault | binary | nvrtc
  */

@@ -1,4 +1,4 @@
-/* Sources that make the compiler eat memory, run for ever or crash, and a compiler that is
+/* Sources that make the compiler run out of memory, run forever or crash, and a compiler that is
  * killed: the build fails with a log that says so, and the next one works.
  *
  *   compiler_limits [memory|time|crash|killed]
@@ -35,8 +35,7 @@ static void check_failure(const struct opencl *opencl, const char *source, const
   CHECK_CL(clReleaseKernel(opencl_kernel(opencl, good, "k")), CL_SUCCESS);
 }
 
-/* A macro of macros, each of which stands for two of the next: text that is 2^levels as
- * long. */
+/* Nested macros, each of which expands to two of the next: text that is 2^levels as long. */
 static void add_macros(char *source, const char *first, const char *between, int levels) {
   int at = sprintf(source, "#define M0 %s\n", first);
   for (int i = 1; i <= levels; i++)
@@ -58,7 +57,7 @@ static void test_time(const struct opencl *opencl) {
   check_failure(opencl, source, "TEGRACL_COMPILER_TIMEOUT", "2", "did not finish in 2 seconds");
 }
 
-/* So deep that clang's parser has no stack left. */
+/* Nested so deeply that clang's parser overflows its stack. */
 static void test_crash(const struct opencl *opencl) {
   enum { DEPTH = 1000000 };
   char *source = malloc(DEPTH + 128);

@@ -17,7 +17,7 @@ static inline uint32_t container_word(const unsigned char *bytes, size_t at) {
   return value;
 }
 
-/* Makes the checksum right again. size: more than HASHED_FROM. */
+/* Corrects the checksum. size: more than HASHED_FROM. */
 static inline void container_seal(unsigned char *bytes, size_t size) {
   const uint64_t hash = XXH64(bytes + HASHED_FROM, size - HASHED_FROM, 0);
   memcpy(bytes + HASH_AT, &hash, sizeof hash);

@@ -1,5 +1,5 @@
 /* C++ for OpenCL (cl_ext_cxx_for_opencl): the versions of the language, what it adds to C, a link
- * with C, and the constructors that nothing runs. */
+ * with C, and constructors at program scope, which the driver does not run. */
 #include "tests/end_to_end/opencl.h"
 
 #define CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT 0x4230

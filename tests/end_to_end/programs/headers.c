@@ -1,5 +1,5 @@
-/* Programs with headers, on the disk and given by the application: which one is taken,
- * that the cache keeps the builds, and that no change of a header is overlooked. */
+/* Programs with headers, on the disk and given by the application: which one is used,
+ * that the cache keeps the builds, and that it notices each change of a header. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static cl_int run(const struct opencl *opencl, cl_program program) {
   return value;
 }
 
-/* What the program writes with the headers as they lie on the disk. */
+/* What the program writes with the headers on the disk. */
 static cl_int built(const struct opencl *opencl, const char *options) {
   cl_program program = opencl_program(opencl, source);
   CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
@@ -38,7 +38,7 @@ static cl_int compiled(const struct opencl *opencl, const char *header) {
   return run(opencl, linked);
 }
 
-/* A file that changed while a build ran is not relied upon. */
+/* The cache does not keep a build if a header may have changed during it. */
 static void put_header(const char *name, int value) {
   FILE *file = fopen(name, "w");
   CHECK(file);

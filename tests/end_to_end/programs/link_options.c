@@ -1,5 +1,5 @@
-/* Options of clLinkProgram: which there are, and whose code they are for. What parts may both
- * define. */
+/* Options of clLinkProgram: which ones exist, and whose code they apply to. What several objects
+ * may define. */
 #include <float.h>
 #include <stdbool.h>
 
@@ -9,7 +9,7 @@ static const char caller[] = "float halved(float x);\n"
                              "kernel void k(global float *x) { *x = halved(*x); }\n";
 static const char callee[] = "float halved(float x) { return x * 0.5f; }\n";
 
-static char last_error[1024]; /* what the context's callback was told */
+static char last_error[1024]; /* the last message of the context's callback */
 
 static void CL_CALLBACK keep_error(const char *text, const void *info, size_t size, void *data) {
   snprintf(last_error, sizeof last_error, "%s", text);
@@ -31,7 +31,7 @@ static cl_program linked(const struct opencl *opencl, const char *options, const
   return program;
 }
 
-/* Half of the least normal number: whether it is taken for zero. Releases the program. */
+/* Whether half of the least normal number counts as zero. Releases the program. */
 static bool flushes(const struct opencl *opencl, cl_program program) {
   float x = FLT_MIN;
   opencl_once(opencl, program, "k", &x, sizeof x);
@@ -83,8 +83,8 @@ static void refused(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(part), CL_SUCCESS);
 }
 
-/* The options of objects hold for them all or for none; those of the link for objects, and
- * for libraries that let it. */
+/* An option of objects applies if all have it; one of the link applies to objects, and to
+ * libraries that permit it. */
 static void applied(const struct opencl *opencl) {
   static const struct {
     const char *caller, *callee, *library, *link; /* library: NULL if there is none */
@@ -112,7 +112,7 @@ static void applied(const struct opencl *opencl) {
   }
 }
 
-/* A build of an object takes what builds take. */
+/* A build of an object takes the options of builds. */
 static void built(const struct opencl *opencl) {
   cl_int error;
   size_t size;
@@ -130,7 +130,8 @@ static void built(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(part), CL_SUCCESS);
 }
 
-/* Both parts have the same inline function, as from a header, and one has another's. */
+/* Both objects have the same inline function, as from a header; one calls a function of the
+ * other. */
 static void shared(const struct opencl *opencl) {
   static const char *const sources[] = {
       "inline int twice(int x) { return 2 * x; }\n"

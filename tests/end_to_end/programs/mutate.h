@@ -1,6 +1,5 @@
-/* Inputs that are damaged at random, and what became of them: for the end-to-end tests
- * that give them to the driver. A kernel that was made of one is run with small numbers
- * for arguments. */
+/* Inputs that are damaged at random and given to the driver, and counts of the outcomes. Kernels
+ * made of such an input are run with a buffer or small numbers as arguments. */
 #ifndef TEGRACL_TEST_MUTATE_H
 #define TEGRACL_TEST_MUTATE_H
 
@@ -22,7 +21,7 @@ static inline void seed_random(const char *text) {
   seed ^= strtoull(text, NULL, 0) * 0x9e3779b97f4a7c15ull;
 }
 
-/* An input has its own random numbers: the same, whatever became of those before it. */
+/* Each input has its own random numbers, whatever was done with those before it. */
 static inline void begin_input(long number) {
   enum { ROUNDS = 8 };
   state = (seed ^ (uint64_t)(number + 1) * 0x9e3779b97f4a7c15ull) | 1;
@@ -30,13 +29,12 @@ static inline void begin_input(long number) {
     random64();
 }
 
-/* What they are built with. */
 static const char *build_options = "";
 
-/* What became of the inputs. */
+/* The outcomes of the inputs. */
 static struct { unsigned refused, not_built, failed, ran; } counts;
 
-/* Bits anywhere, a byte, or the end. */
+/* Cuts off the end, replaces a byte, or flips bits. */
 static inline size_t mutate(unsigned char *to, const unsigned char *from, size_t size) {
   memcpy(to, from, size);
   switch (random64() % 8) {
@@ -84,8 +82,8 @@ static inline bool run(const struct opencl *opencl, cl_kernel kernel, cl_mem buf
   return finished;
 }
 
-/* Builds the program, runs its kernels, and lets it go. buffer_bytes: of the buffer that
- * they get, 0: none. A context that died on the way is replaced. */
+/* Builds the program, runs its kernels and releases it. buffer_bytes: of the buffer that
+ * they get, 0: none. A context that a kernel has made unusable is replaced. */
 static inline void try_program(struct opencl *opencl, cl_program program, size_t buffer_bytes) {
   cl_kernel kernels[KERNELS];
   cl_uint count = 0;

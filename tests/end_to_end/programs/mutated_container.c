@@ -1,10 +1,10 @@
-/* Program binaries with other values and the right checksum, from the loader to the end of
- * their kernels: each is refused, or what it made keeps to the device's limits; the process
- * goes on, and so does the device.
+/* Program binaries with changed values and the right checksum, from the loader to the end of
+ * their kernels: each is refused, or its kernels keep to the device's limits; the process and
+ * the device continue.
  *
  *   mutated_container [count [seed]]
  *
- * Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends them.
+ * Kernels may run forever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
 #include "tests/end_to_end/programs/container.h"
 #include "tests/end_to_end/programs/mutate.h"
@@ -54,7 +54,7 @@ static void change(unsigned char *bytes, size_t at, size_t width) {
   memcpy(bytes + at, &value, width);
 }
 
-/* Where the numbers of kernels and arguments stand: after the strings. */
+/* The offsets of the numbers of kernels and arguments, which follow the strings. */
 enum { PLACES = 1024 };
 static size_t places[PLACES];
 static size_t place_count;
@@ -80,7 +80,7 @@ static void find_places(const unsigned char *bytes) {
   CHECK(place_count > 50);
 }
 
-/* Mostly numbers, else bytes anywhere among header and kernels, seldom of the CUBIN. */
+/* Changes mostly numbers, else bytes of header and kernels, rarely bytes of the CUBIN. */
 static void mutate_values(unsigned char *bytes, size_t size) {
   const size_t cubin = container_word(bytes, CUBIN_OFFSET_AT);
   for (uint64_t changes = 1 + random64() % 3; changes; changes--)
@@ -100,7 +100,7 @@ static void mutate_values(unsigned char *bytes, size_t size) {
   container_seal(bytes, size);
 }
 
-/* What an argument may take: memory objects and samplers too, whatever it says that it is. */
+/* Arguments are tried with memory objects and samplers too, whatever kind they claim to be. */
 struct handles {
   cl_mem buffer, image;
   cl_sampler sampler;
@@ -148,7 +148,7 @@ static void set_one(cl_kernel kernel, cl_uint i, const struct handles *h) {
       return;
 }
 
-/* Every query, into memory that ends where the answer does. */
+/* Each query, into memory of exactly the size of the answer. */
 static void ask(const struct opencl *opencl, cl_kernel kernel, cl_uint args) {
   size_t group[3] = {0}, most = 0, bytes = 0;
   const size_t subgroups = 2;
@@ -244,7 +244,7 @@ int main(int argc, char **argv) {
   CHECK(freopen("/dev/null", "w", stdout)); /* what kernels print */
   for (long n = 0; n < count; n++) {
     begin_input(n);
-    /* Exactly as large, so that a sanitizer sees its end. */
+    /* Of exactly its size: a sanitizer then notices reads beyond its end. */
     unsigned char *input = malloc(size);
     CHECK(input);
     memcpy(input, binary, size);

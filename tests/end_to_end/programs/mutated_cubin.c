@@ -1,10 +1,9 @@
-/* CUBINs with bits turned over, in program binaries with the right checksum, from the loader to the
- * end of their kernels: each is refused, or fails, or runs; the process goes on, and so does the
- * device.
+/* CUBINs with flipped bits, in program binaries with the right checksum, from the loader to the
+ * end of their kernels: each is refused, or fails, or runs; the process and the device continue.
  *
- *   mutated TEGRACLC SOURCE.cl [count [seed]]
+ *   mutated_cubin TEGRACLC SOURCE.cl [count [seed]]
  *
- * Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends them.
+ * Kernels may run forever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
 #include "tests/end_to_end/programs/container.h"
 #include "tests/end_to_end/programs/mutate.h"
@@ -41,7 +40,7 @@ int main(int argc, char **argv) {
     memcpy(input, binary, cubin);
     const size_t bytes = cubin + mutate(input + cubin, binary + cubin, size - cubin);
     container_seal(input, bytes);
-    /* A copy of its own, so that a sanitizer sees its end. */
+    /* A separate copy: a sanitizer then notices reads beyond its end. */
     unsigned char *exact = malloc(bytes);
     CHECK(exact);
     memcpy(exact, input, bytes);

@@ -1,13 +1,12 @@
-/* OpenCL C in disorder, from the loader to the end of its kernels: each source is refused
- * with a log, or fails, or runs; the process goes on, and so does the device.
+/* OpenCL C with random changes, from the loader to the end of its kernels: each source is refused
+ * with a log, or fails, or runs; the process and the device continue.
  *
  *   mutated_source COUNT SEED FILE.cl...
  *
  * A source is one of the files with a few of its tokens dropped, repeated, or replaced by
  * tokens of any of the files; its kernels get a buffer and small numbers. Sources that the
- * compiler could not get through, rather than refuse, are counted, and written to the folder
- * that MUTATED_KEEP names. Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends
- * them.
+ * compiler neither compiles nor refuses are counted, and written to the folder that
+ * MUTATED_KEEP names. Kernels may run forever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
 #include <ctype.h>
 
@@ -15,7 +14,7 @@
 
 enum { BUFFER_BYTES = 65536, MOST_FILES = 64, MOST_CHANGES = 4 };
 
-/* A piece of a file: a word, a number, a mark or the blanks between. */
+/* A piece of a file: a word, a number, a punctuation character or white space. */
 struct token {
   const char *at;
   size_t size;
@@ -29,7 +28,7 @@ struct tokens {
 
 static struct tokens files[MOST_FILES], all;
 static int file_count;
-static unsigned stuck; /* the compiler did not get through */
+static unsigned stuck; /* sources that the compiler neither compiled nor refused */
 
 static void add_token(struct tokens *tokens, struct token token) {
   if (!(tokens->count & (tokens->count - 1))) {
@@ -78,7 +77,7 @@ static void change(struct token *tokens, size_t count) {
     *other = kept;
     break;
   }
-  case 3: /* a few together go, or come again from elsewhere */
+  case 3: /* several tokens in a row are replaced by others */
     for (size_t i = 0; i < random64() % 16 && at + i < count && other + i < tokens + count; i++)
       tokens[at + i] = other[i];
     break;
@@ -108,8 +107,8 @@ static char *make_source(void) {
   return source;
 }
 
-/* Of one that was not built: whether its log tells of the source's faults, and not of ours. */
-static void look_at_log(const struct opencl *opencl, cl_program program, const char *source) {
+/* If the program was not built: the log must not be about a fault of the compiler. */
+static void check_log(const struct opencl *opencl, cl_program program, const char *source) {
   static const char *const ours[] = {
       "is a fault of tegracl", "ended by signal", "did not finish", "crashed",
       "ran out of memory",     "broken answer",   "damaged"};
@@ -162,7 +161,7 @@ int main(int argc, char **argv) {
     build_options = pick_options();
     try_program(&opencl, program, BUFFER_BYTES);
     if (opencl.context == context)
-      look_at_log(&opencl, program, source);
+      check_log(&opencl, program, source);
     CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
     free(source);
   }

@@ -1,5 +1,5 @@
-/* What a device of OpenCL 3.1 must offer, in the words of the API specification's tables and of
- * OpenCL C 3.1; or, if the program's argument is "3.0", what one without SPIR-V says.
+/* What a device of OpenCL 3.1 must offer by the tables of the API specification and by
+ * OpenCL C 3.1; or, if the program's argument is "3.0", what one without SPIR-V reports.
  */
 #include <CL/cl_ext.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static bool has_text(const char *const *texts, size_t count, const char *wanted)
   return false;
 }
 
-/* What the reported extensions of OpenCL and the versions of SPIR-V bring with them. */
+/* What the reported extensions of OpenCL and versions of SPIR-V require. */
 static void check_spirv(const struct opencl *opencl) {
   static const char *const wanted[] = {
       "SPV_KHR_bit_instructions",
@@ -94,8 +94,8 @@ static void check_spirv(const struct opencl *opencl) {
 
 /* ---- OpenCL C 3.1 --------------------------------------------------------------------------- */
 
-/* A pointer to local memory of no size: what it is does not matter; its neighbours' memory is
- * theirs. And what OpenCL C 3.1 has without a pragma or a macro. */
+/* A local argument of size 0 must not overlap the local memory of others. And what OpenCL C 3.1
+ * has without a pragma or a macro. */
 static const char source[] =
     "#if __OPENCL_C_VERSION__ != 310 || CL_VERSION_3_1 != 310\n"
     "#error the language\n"

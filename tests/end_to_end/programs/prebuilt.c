@@ -98,7 +98,7 @@ static void sum(const struct opencl *opencl, cl_program program) {
   CHECK_CL(clReleaseMemObject(a), CL_SUCCESS);
 }
 
-static char said[512]; /* by the context's callback */
+static char said[512]; /* the last message of the context's callback */
 
 static void CL_CALLBACK listen(const char *words, const void *info, size_t size, void *data) {
   (void)info, (void)size, (void)data;
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
   size_t size, cubin_size;
   unsigned char *binary = offline_compile(argv[1], "bin", argv[2], &size);
   unsigned char *cubin = offline_compile(argv[1], "cubin", argv[2], &cubin_size);
-  /* From here on there is none. */
+  /* From here on there is no compiler. */
   setenv("TEGRACL_COMPILER", "/nonexistent", 1);
   struct opencl opencl;
   opencl_open_with_notify(&opencl, listen);

@@ -1,5 +1,5 @@
-/* CUBINs as nvcc makes them, given to clCreateProgramWithBinary where there is no compiler:
- * their kernels' names and arguments; what is no CUBIN for this device is refused in words.
+/* CUBINs as nvcc makes them, given to clCreateProgramWithBinary without a compiler: their
+ * kernels' names and arguments. Other files are refused with a message.
  *
  *   raw RAW.cubin SM90.cubin
  */
@@ -7,7 +7,7 @@
 
 enum { COUNT = 256, SKIP = 77 /* for meson */ };
 
-static char said[512]; /* by the context's callback */
+static char said[512]; /* the last message of the context's callback */
 
 static void CL_CALLBACK listen(const char *words, const void *info, size_t size, void *data) {
   (void)info, (void)size, (void)data;
@@ -130,7 +130,7 @@ static void test_doubles(const struct opencl *opencl, cl_program program) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* Pointers in structs are the application's matter: shared virtual memory has them. */
+/* Pointers in structs work with shared virtual memory. */
 static void test_pointers(const struct opencl *opencl, cl_program program, int *counter) {
   CHECK_CL(clEnqueueSVMMap(opencl->queue, CL_TRUE, CL_MAP_WRITE, counter, sizeof *counter, 0, NULL,
                            NULL),
@@ -152,7 +152,8 @@ static void test_pointers(const struct opencl *opencl, cl_program program, int *
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* No buffer, a pointer if there are any, a number, a buffer; and the last one counts. */
+/* An argument set to no buffer, an SVM pointer if there are any, a number, a buffer: the last call
+ * counts. */
 static void test_null(const struct opencl *opencl, cl_program program, const int *pointer) {
   cl_kernel kernel = kernel_of(program, "is_null");
   cl_mem nothing = NULL, out = floats(opencl, 0, NULL);

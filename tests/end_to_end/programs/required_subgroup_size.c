@@ -1,5 +1,5 @@
-/* cl_intel_required_subgroup_size: sub-groups of 32 work-items can be asked for, others are an
- * error of the build that says so.
+/* cl_intel_required_subgroup_size: a kernel may require sub-groups of 32 work-items. Other sizes
+ * make the build fail, with a log that says so.
  */
 #include <CL/cl_ext.h>
 

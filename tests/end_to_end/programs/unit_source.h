@@ -24,7 +24,7 @@ static const char common[] =
     "constant uint table[4] = {3, 5, 7, 11};\n"
     "uint shared_by_all(uint x, uint n) { return x * table[n & 3] + n; }\n";
 
-/* It computes what expected(k, constant, ...) says. */
+/* Adds a kernel that computes expected(k, constant, ...). */
 static inline void add_kernel(const char *name, int k, unsigned constant) {
   add("kernel void %s(global uint *out, local uint *l) {\n"
       "  uint i = get_global_id(0), x = i + %uu;\n"

@@ -1,5 +1,5 @@
-/* Programs that are compiled in units: they compute what they should, a change of one kernel
- * rebuilds one unit, errors and binaries are those of a program, lines those of the source.
+/* Programs that are compiled in units: their results are right, a change of one kernel rebuilds
+ * one unit, errors and binaries are those of a whole program, lines those of the source.
  *
  *   units TEGRACLC [prebuild]     prebuild: TEGRACLC can load the driver
  */
@@ -110,7 +110,7 @@ static void test_whole(const struct opencl *opencl) {
   free(binary);
 }
 
-/* What only NVRTC finds out is said as of the whole program. */
+/* Errors that only NVRTC finds are reported for the whole program. */
 static void test_error(const struct opencl *opencl) {
   struct told told;
   static char log[65536];
@@ -191,8 +191,8 @@ static void write_file(const char *folder, const char *name, const char *text, s
   CHECK(out && fwrite(text, 1, size, out) == size && fclose(out) == 0);
 }
 
-/* What tegraclc --prebuild has built, an application finds in the cache; one file with an error
- * does not keep it from the others. */
+/* An application finds in the cache what tegraclc --prebuild has built; a file with an error does
+ * not stop it from building the others. */
 static void test_prebuild(const struct opencl *opencl, const char *tegraclc, const char *folder) {
   static const char bad[] = "kernel void bad(";
   struct told told;

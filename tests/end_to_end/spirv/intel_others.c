@@ -1,6 +1,6 @@
 /* cl_intel_bfloat16_conversions: every bfloat16, and floats around each of them, in vectors of each
- * width. cl_intel_split_work_group_barrier: what work-items write before the first part others
- * read after the second.
+ * width. cl_intel_split_work_group_barrier: values that are written before the arrival are read by
+ * other work-items after the wait.
  *
  *   intel_others SOURCE | MODULE      intel_others.cl, or made of it
  */

@@ -1,6 +1,6 @@
-/* cl_intel_subgroups, _char, _short and _long, against the same on the CPU: the shuffles of each
- * type, by all work-items and by some; block reads and writes of buffers, and of images with
- * addresses of any byte and beyond the edges.
+/* cl_intel_subgroups, _char, _short and _long, compared with the CPU: the shuffles of each type, by
+ * all work-items and by some; block reads and writes of buffers, and of images at any byte address
+ * and beyond the edges.
  *
  *   intel_subgroups SOURCE | MODULE      intel_subgroups.cl, or made of it
  */
@@ -35,7 +35,7 @@ static uint64_t random_bits(void) {
   return state >> 8;
 }
 
-/* Bytes of which no element is a NaN, whose bits may change. */
+/* Random bytes in which no element is a NaN: the bits of a NaN may change. */
 static void fill(unsigned char *bytes, size_t size) {
   for (size_t i = 0; i < size; i++)
     bytes[i] = (unsigned char)(random_bits() & 0x3f);

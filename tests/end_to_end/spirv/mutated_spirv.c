@@ -1,9 +1,9 @@
-/* SPIR-V modules with bits turned over, from the loader to the end of their kernels: each
- * is refused, or fails, or runs; the process goes on, and so does the device.
+/* SPIR-V modules with flipped bits, from the loader to the end of their kernels: each is
+ * refused, or fails, or runs; the process and the device continue.
  *
  *   mutated_spirv MODULE count [seed]
  *
- * Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends them.
+ * Kernels may run forever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
 #include "tests/end_to_end/programs/mutate.h"
 #include "tests/end_to_end/spirv/spirv.h"
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   for (long n = 0; n < count; n++) {
     begin_input(n);
     const size_t bytes = mutate(input, (const unsigned char *)module.words, module.size);
-    /* A copy of its own, so that a sanitizer sees its end. */
+    /* A separate copy: a sanitizer then notices reads beyond its end. */
     unsigned char *exact = malloc(bytes ? bytes : 1);
     CHECK(exact);
     memcpy(exact, input, bytes);

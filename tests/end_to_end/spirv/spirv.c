@@ -99,7 +99,8 @@ static cl_program reload(const struct opencl *opencl, cl_program program) {
   return again;
 }
 
-/* Modules of every version in both byte orders, with and without optimisation. */
+/* The source's results from modules of every version, in both byte orders, with and without
+ * optimisation. */
 static void same(struct opencl *opencl, int count, char **files) {
   struct results expected;
   char *text = read_text(files[0]);
@@ -205,8 +206,7 @@ static void constants(struct opencl *opencl, int count, char **files) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* ---- linked with source ------------------------------------------------------------------------
- */
+/* ---- linked with source ------------------------------------------------------------------ */
 
 static const char part[] = "float of_module(float *any, int i);\n"
                            "float of_source(const float *any, int i) { return any[i] * 10; }\n"
@@ -263,8 +263,7 @@ static void linked(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------ */
+/* ---- refusals ---------------------------------------------------------------------------- */
 
 static void refuse(const struct opencl *opencl, const void *il, size_t size) {
   cl_int error;
@@ -346,8 +345,7 @@ static void refused(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* ---- what the device says
- * --------------------------------------------------------------------------- */
+/* ---- device queries ---------------------------------------------------------------------- */
 
 static void queries(struct opencl *opencl, int count, char **files) {
   static const char versions[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 "
@@ -398,7 +396,7 @@ static void missing(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* What the translator does not know is put in other words. */
+/* Instructions that the translator does not know (spirv_reword.c). */
 static void reworded(struct opencl *opencl, int count, char **files) {
   cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2,  1, 1, -3u, 5, 7, 1,
                                         3, 3,  2, 5,  6,  4,  17, 15, 2, 7, 5,   1, 1, 1};
@@ -455,7 +453,7 @@ static cl_uint run_groups(const struct opencl *opencl, cl_kernel kernel, size_t 
   return seen;
 }
 
-/* A kernel that needs a number of sub-groups gets that or an error, also from a binary. */
+/* A kernel that requires a number of sub-groups gets it or an error, also from a binary. */
 static void check_sub_groups(const struct opencl *opencl, cl_program program, const char *name,
                              cl_uint number) {
   enum { WARP = 32 };
@@ -510,7 +508,7 @@ static void modes(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Each sum of quarters begins at 0, or 1/4 in local memory, and each work-item saw another. */
+/* Sums of quarters, from 0, or in local memory from 1/4; each work-item got another old value. */
 static void half_sums(struct opencl *opencl, int count, char **files) {
   enum { LOCAL_KIND = 2, KINDS = 3, ADDENDS = ITEMS / 2 };
   const cl_half quarter = 0x3400;
@@ -554,7 +552,7 @@ static void half_sums(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* A kernel that faults: what the driver says of it is the caller's matter. */
+/* Runs a kernel that faults; lines_test.py checks the driver's report. */
 static void beyond(struct opencl *opencl, int count, char **files) {
   cl_int error, data[32] = {0};
   const size_t global = 32;
@@ -575,7 +573,7 @@ static void beyond(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* A translator that never ends is ended, and the log says so. */
+/* A translator that never ends is killed, and the log says so. */
 static void endless(struct opencl *opencl, int count, char **files) {
   struct module module = module_read(files[0]);
   cl_program program = module_program(opencl, &module);

@@ -1,6 +1,6 @@
-/* Changed SPIR-V modules through all that rewords them, in this process and without the tools: no
- * pass may read or write outside its memory, hang, or make a module whose instructions do not
- * fill it. Passes that run after the validator are tried on what it would refuse, too.
+/* Runs changed SPIR-V modules through all passes of compiler/spirv, in this process and without the
+ * tools: no pass may read or write outside its memory, hang, or make a module whose instructions do
+ * not fill it. Passes after the validator also get modules that it would refuse.
  *
  *   spirv_fuzz COUNT SEED MODULE ...
  */
@@ -141,7 +141,7 @@ static void change_operand(uint32_t *words, size_t at, size_t length) {
   }
 }
 
-/* Another length, whose other words become one instruction more, or a part of this one. */
+/* Splits an instruction into two, or joins it with what follows. */
 static void change_length(uint32_t *words, size_t count, size_t at, size_t length) {
   const uint32_t opcode = words[at] & SPIRV_OPCODE_MASK;
   const size_t shorter = 1 + below(length);
@@ -226,7 +226,7 @@ static uint32_t *copy_of(const uint32_t *words, size_t count) {
   return copy;
 }
 
-static void judge(const uint32_t *words, size_t count, unsigned long number) {
+static void run_validation_passes(const uint32_t *words, size_t count, unsigned long number) {
   const size_t from = count;
   uint32_t *copy = copy_of(words, count);
   count = spirv_drop_merges(copy, count);
@@ -247,7 +247,7 @@ static void judge(const uint32_t *words, size_t count, unsigned long number) {
   free(copy);
 }
 
-static void reword(uint32_t *words, size_t count, unsigned long number) {
+static void run_translation_passes(uint32_t *words, size_t count, unsigned long number) {
   const size_t from = count;
   uint32_t *loaded = NULL, *phis = NULL;
   if (!spirv_reword(&words, &count)) {
@@ -289,8 +289,8 @@ static bool try_module(const uint32_t *bytes, size_t count, unsigned long number
   count = spirv_drop_aliasing(words, count);
   if (!spirv_plain(words, &count))
     exit(2);
-  judge(words, count, number);
-  reword(copy_of(words, count), count, number);
+  run_validation_passes(words, count, number);
+  run_translation_passes(copy_of(words, count), count, number);
   free(words);
   return offered;
 }
@@ -333,7 +333,7 @@ static void many_variables(struct builder *b) {
     PUT(b, OP_VARIABLE, 2, 3 + i, INPUT);
 }
 
-/* A phi of blocks that lead to it by two edges each: with an entry for each it is too long. */
+/* A phi whose predecessors have two edges each: with an entry for each edge it is too long. */
 static void long_phi(struct builder *b) {
   enum { BLOCKS = 20000, FIRST = 10, ENTRIES = 2 * BLOCKS };
   static uint32_t operands[2 + ENTRIES] = {1, 2};
@@ -347,7 +347,7 @@ static void long_phi(struct builder *b) {
   put(b, OP_PHI, operands, sizeof operands / sizeof *operands);
 }
 
-/* Structs that have themselves as members, and their likes. */
+/* A copy between two structs that are members of themselves. */
 static void endless_type(struct builder *b) {
   PUT(b, OP_TYPE_STRUCT, 10, 10, 10);
   PUT(b, OP_TYPE_STRUCT, 11, 11, 11);
@@ -364,7 +364,7 @@ static void wide_constant(struct builder *b) {
   PUT(b, OP_SPEC_CONSTANT, 10, 11, 1, 2, 3);
 }
 
-/* Arrays of arrays: their elements are more than fit anywhere. */
+/* Arrays of arrays with more elements than any memory can hold. */
 static void large_type(struct builder *b) {
   enum { LEVELS = 4, ELEMENTS = 4096, FIRST = 20 };
   PUT(b, OP_TYPE_INT, 10, 32, 0);
@@ -401,14 +401,14 @@ int main(int argc, char **argv) {
     if (!try_module(modules[i].words, modules[i].count, 0))
       stop(modules[i].name, 0);
   for (unsigned long n = 1; n <= count; n++) {
-    /* So that a module can be made again by its number. */
+    /* A module can be made again by its number. */
     state = (seed * 0x9e3779b97f4a7c15u) ^ (n * 0xbf58476d1ce4e5b9u) ^ 1;
     for (int i = 0; i < 4; i++)
       random64();
     const struct module *from = &modules[below(module_count)];
     uint32_t *words = copy_of(from->words, from->count);
     const size_t size = mutate(words, from->count);
-    /* Its own memory, whose end a sanitizer sees. */
+    /* In separate memory: a sanitizer then notices accesses beyond its end. */
     uint32_t *exact = copy_of(words, size);
     const bool is_offered = try_module(exact, size, n);
     offered += is_offered;

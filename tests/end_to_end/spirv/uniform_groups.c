@@ -1,6 +1,6 @@
 /* SPV_KHR_uniform_group_instructions: every instruction over each type, in work-groups and
- * sub-groups, whole and partial, against the same on the CPU. Products of floating-point values
- * are exact: the values are 2 and 1/2 in turn, some of them negative.
+ * sub-groups, whole and partial, compared with the CPU. Products of floating-point values are
+ * exact: the values are 2 and 1/2 in turn, some of them negative.
  *
  *   uniform_groups MODULE     made of uniform_groups.cl
  */
