@@ -101,7 +101,7 @@ def run(letter):
     call(letter + ("dotu" if wide is np.complex128 else "dot"), n, single, 0, by, 0, 1, give(y), 0,
          1)
     check(letter + "dot", single, [np.dot(x, y)], kind, 20 * bound)
-    if wide is not np.complex128:  # CLBlast 1.5.3 looks at the real parts alone
+    if wide is not np.complex128:  # CLBlast 1.5.3 reads only the real parts
         index = buffer(np.zeros(1, np.uint32))
         call(f"i{letter}amax", n, index, 0, by, 0, 1)
         check(f"i{letter}amax", index, [np.argmax(np.abs(x))], np.uint32, 0)

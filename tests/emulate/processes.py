@@ -51,7 +51,7 @@ def killed():
         for _ in range(KILLED):
             client = start("forever", start_new_session=True, cwd=folder, env=environment)
             time.sleep(moments.uniform(0, 0.2))
-            assert client.poll() is None, "it ended by itself"
+            assert client.poll() is None, "it ended before the kill"
             client.send_signal(signal.SIGKILL)
             client.wait()
             assert group_is_gone(client.pid), "a process is left"

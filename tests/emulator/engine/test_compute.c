@@ -275,7 +275,7 @@ static void reports(void **state) {
   assert_true(*word_at(f, 88) != 0);
 }
 
-/* CTA i can only go on when CTA i + 1 has: all must be resident, and get turns. */
+/* CTA i continues only after CTA i + 1: all must be resident, and get turns. */
 static void waiting_ctas(void **state) {
   struct fixture *f = *state;
   uint64_t p = fixture_program(
@@ -356,7 +356,7 @@ static void grids_of_two_channels(void **state) {
 static void endless_grid(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of its own TSG, which ends with it */
+  struct client own = f->c; /* of another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COMPUTE);
   struct buffer flag = buffer_create(&f->c, 4096, true);
@@ -369,7 +369,7 @@ static void endless_grid(void **state) {
   push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
   submit(&own, &other);
   usleep(5000);
-  fixture_run(f); /* the engine serves others meanwhile */
+  fixture_run(f); /* the engine runs other channels meanwhile */
   channel_close(&own, &other);
   assert_int_equal(OS->close(own.tsg), 0);
   buffer_destroy(&f->c, &flag);
@@ -440,7 +440,7 @@ static void fault_in_grid(void **state) {
   assert_int_equal(fault.pc, p);
   assert_int_equal(fault.access_bytes, 4);
   assert_int_equal(fault.is_write, 1);
-  /* A new TSG and channel in the same space go on. */
+  /* A new TSG and channel in the same space work. */
   struct nvgpu_gpu_open_tsg_args tsg = {0};
   assert_int_equal(OS->ioctl(f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, &tsg), 0);
   struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = f->c.as};

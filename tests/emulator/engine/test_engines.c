@@ -1,4 +1,4 @@
-/* What else the engines do: block-linear surfaces, component maps, conditional
+/* The engines' less common functions: block-linear surfaces, component maps, conditional
  * work, dependence counters, time slices, acquires that wait.
  * docs/hardware/command-stream.md 3, 4, 7; docs/hardware/kernel-interface.md 3.3.
  */
@@ -265,7 +265,7 @@ static void pipelined_copies(void **state) {
   copy_ends(f, at + 0x1000, at + 0x2000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* waits */
   copy_ends(f, at + 0x4000, at + 0x3000, 4096);
-  copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* has nothing to do with the ones before */
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* independent of those before */
   fixture_run(f);                    /* a wait for idle ends them all */
   copy_ends(f, at + 0x3000, at + 0x5000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181);
@@ -276,11 +276,11 @@ static void pipelined_copies(void **state) {
   fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0300 LAUNCH_DMA");
 }
 
-/* Four billion lines of nothing: the channel can be closed, others go on. */
+/* Four billion empty lines: the channel can be closed, and others continue. */
 static void endless_copy(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of its own TSG, which ends with it */
+  struct client own = f->c; /* of another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COPY);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -397,7 +397,7 @@ static void dependences(void **state) {
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 6);
-  /* Forgotten: the counter begins again. */
+  /* The counter is reset. */
   fixture_launch(f, 0, PCAS_INVALIDATE);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
   fixture_run(f);
@@ -714,7 +714,7 @@ static bool had_turns(const void *ch, uint32_t count) {
   return turns_of(ch) >= count;
 }
 
-/* Two channels wait for what only the CPU can write: the engine looks seldom. */
+/* Two channels wait for words that only the CPU can write: the engine polls rarely. */
 static void idle_acquires(void **state) {
   struct fixture *f = *state;
   enum { PAUSE_US = 500 }; /* in the long run, after each turn */
@@ -741,7 +741,7 @@ static void idle_acquires(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* A process ends whatever its channels are doing: an acquire, a grid, a copy. */
+/* A process can end while its channels execute an acquire, a grid or a copy. */
 static void exit_while_busy(void **state) {
   (void)state;
   for (unsigned what = 0; what < 3; what++) {

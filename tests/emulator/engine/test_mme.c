@@ -1,6 +1,6 @@
 /* The macro engine: each operation, the flow of a macro, its arguments and memories.
- * Macros are put together here from the fields of their instructions; what they
- * compute leaves by a report semaphore.
+ * Macros are encoded here from the fields of their instructions; a report semaphore writes their
+ * results to memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -70,7 +70,7 @@ static void semaphore_reductions(void **state) {
     assert_int_equal(*word_at(f, i * 8), rows[i].result);
 }
 
-/* Each is tried with a value that must not do, then with one that must. */
+/* Each is tried with a value that does not satisfy it, then with one that does. */
 static void semaphore_acquires(void **state) {
   struct fixture *f = *state;
   const uint32_t wide = 1u << 24, others = 1u << 12;
@@ -314,11 +314,11 @@ static void two_channels(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* An acquire that is never satisfied: the channel can be closed all the same. */
+/* The channel of an acquire that is never satisfied can be closed. */
 static void close_waiting(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of its own TSG, which ends with it */
+  struct client own = f->c; /* of another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COMPUTE);
   push_semaphore(&other, f->data.va, 1, 0);
@@ -329,7 +329,7 @@ static void close_waiting(void **state) {
   fixture_run(f);
 }
 
-/* The syncpoint counts writes, whatever they write. The read-only window of this
+/* The syncpoint counts writes of any value. The read-only window of this
  * address range lies above 40 bits: docs/hardware/kernel-interface.md trap T1. */
 static void syncpoints(void **state) {
   struct fixture *f = *state;
@@ -398,7 +398,7 @@ static void stream_faults(void **state) {
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     struct client c;
     struct channel ch;
-    /* Its own TSG and space: the fixture's must go on. */
+    /* A separate TSG and space: the fixture's must continue. */
     client_open(&c);
     channel_open(&c, &ch, 64, CLASS_COMPUTE);
     for (unsigned j = 0; j < 6; j++)
@@ -463,7 +463,7 @@ static void ring_faults(void **state) {
     channel_close(&c, &ch);
     client_close(&c);
   }
-  /* GP_PUT beyond the ring; and the other channel of the TSG hears of it. */
+  /* GP_PUT beyond the ring; the other channel of the TSG is notified. */
   struct channel ch;
   channel_open(&f->c, &ch, 64, CLASS_COMPUTE);
   *(uint32_t *)(void *)((char *)ch.userd.cpu + USERD_GP_PUT) = 64;

@@ -532,7 +532,7 @@ static void request(void) {
   for (uint32_t i = one_in(3) ? 1 + below(2) : 0; i; i--)
     words[below(1 + _IOC_SIZE(code) / 4)] = any_word();
   if (code == NVGPU_IOCTL_CHANNEL_WAIT)
-    words[1] = 1; /* milliseconds; 0 would be for ever */
+    words[1] = 1; /* milliseconds; 0 has no limit */
   if (one_in(100))
     code ^= 1u << below(32); /* other sizes, directions, numbers, magics */
   int fd = one_in(30) ? any_fd() : fd_for(code);

@@ -178,7 +178,7 @@ static void r35(void **state) {
   with_emulator("l4t:r35,board:agx64", bring_up, NULL);
 }
 
-/* And r36 knows nothing of that. */
+/* r36 has none of that. */
 static void newer(const void *unused) {
   struct client c;
   client_open(&c);

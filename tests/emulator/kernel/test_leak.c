@@ -39,7 +39,7 @@ static int mappings(void) {
   return count;
 }
 
-/* A thread that was joined is listed for a moment longer. */
+/* A joined thread is listed a little longer. */
 static bool threads_at_most(int limit) {
   for (int tries = 0; tries < PATIENCE_MS && entries("/proc/self/task") > limit; tries++)
     usleep(1000);
@@ -240,7 +240,7 @@ static void closes_beside_work(void **state) {
   pthread_barrier_destroy(&both);
 }
 
-/* A child has its own, empty device; the parent's goes on. */
+/* A child has its own, empty device; the parent's continues to work. */
 static void child_process(void **state) {
   struct client c;
   struct channel ch;

@@ -106,7 +106,7 @@ static void sealed(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* The holder of a read-only one, or one who opens it anew, has no more rights. */
+/* The holder of a read-only fd has no more rights, even if it opens the file again. */
 static void sealed_copies(void **state) {
   struct buffer b = buffer_create(&f->c, 2 * PAGE, true);
   struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
@@ -155,14 +155,14 @@ static void forged(void **state) {
   }
 }
 
-/* Counts up in a page of which the device has another part, until it is told to stop. */
-struct neighbour {
+/* A thread that counts, until stop, in a page whose other part belongs to a device buffer. */
+struct other_thread {
   volatile uint64_t count;
   atomic_bool stop;
 };
 
 static void *count_up(void *data) {
-  struct neighbour *n = data;
+  struct other_thread *n = data;
   uint64_t count = 0;
   while (!atomic_load(&n->stop))
     n->count = ++count;
@@ -182,8 +182,8 @@ static void from_va(void **state) {
   EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, before);
   struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p + PAGE, .size64 = 2 * PAGE};
   va.size = 2 * PAGE;
-  struct neighbour *n = (struct neighbour *)(p + 2 * PAGE + 64);
-  *n = (struct neighbour){0};
+  struct other_thread *n = (struct other_thread *)(p + 2 * PAGE + 64);
+  *n = (struct other_thread){0};
   pthread_t thread;
   void *count;
   assert_int_equal(pthread_create(&thread, NULL, count_up, n), 0);

@@ -1,6 +1,6 @@
-/* Power of the GPU: who keeps it on, what happens to the user-mode page when it goes off,
- * and the mmap in which the kernel would wait for itself. The GPU goes off 50 ms after the
- * last reference here.
+/* Power of the GPU: what keeps it on, what happens to the user-mode page when it goes off,
+ * and the mmap in which the kernel would deadlock. Here the GPU goes off 50 ms after the last
+ * reference.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -191,7 +191,7 @@ static void invalid_entries(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
-/* 3.2, MAP_BUFFER_BATCH and BIND_CHANNEL's neighbours */
+/* 3.2, MAP_BUFFER_BATCH, the older ALLOC_SPACE, GET_VA_REGIONS */
 static void batch(void **state) {
   struct buffer a = buffer_create(&f->c, 2 * PAGE, false);
   struct nvgpu_as_alloc_space_args space = {

@@ -255,7 +255,7 @@ static void merged_fences(void **state) {
     ring_close(&r[i]);
 }
 
-/* The ring fills up after work that waits: EAGAIN, until it goes on. */
+/* The ring fills up after work that waits: EAGAIN, until that continues. */
 static void full(void **state) {
   struct channel r = ring_open();
   push_semaphore(&r, data.va + 64, 1, 0);
@@ -289,7 +289,7 @@ static void new_tsg(void) {
   EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
 }
 
-/* Closed, or reset, with work that never ends: who waits wakes. */
+/* A channel with endless work is closed, or reset: threads that wait for it wake. */
 static void given_up(void **state) {
   for (int reset = 0; reset < 2; reset++) {
     struct channel r = ring_open();
@@ -348,7 +348,7 @@ static void watchdog(void **state) {
                                        .timeout_ms = LIMIT_MS};
   struct nvgpu_channel_wdt_args off = {.wdt_status = NVGPU_WDT_DISABLE};
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
-  let_time_pass(&r, 2 * LIMIT_MS); /* idle is not stuck */
+  let_time_pass(&r, 2 * LIMIT_MS); /* an idle channel is not stuck */
   push_compute_setup(&r);
   for (uint32_t i = 1; i <= 3; i++) {
     push_spin(&r, i);

@@ -111,7 +111,7 @@ static bool is_dead(struct two *t) {
   return dead.value;
 }
 
-/* ---- who waits for what ---- */
+/* ---- what another TSG waits for ---- */
 
 static void waits_for_grid(const void *mode) {
   struct two t = two_open(*(const uint32_t *)mode);
@@ -137,7 +137,7 @@ static void waits_for_running_groups(const void *unused) {
   run_endless_grid(&t);
   submit_second(&t, 1);
   assert_true(second_runs(&t, 1));
-  assert_true(counts_on(&t)); /* the grid goes on */
+  assert_true(counts_on(&t)); /* the grid continues */
   assert_int_equal(read_word(&t, FIRST_DONE), 0);
 }
 
@@ -173,7 +173,7 @@ static void cilp(void **state) {
 
 /* ---- the end ---- */
 
-/* The first TSG is ended, with a report; the second goes on. */
+/* The first TSG is ended, with a report; the second continues. */
 static void ends(struct two *t) {
   submit_second(t, 1);
   assert_true(wait_fault(&t->f->ch, NOTIFIER_IDLE_TIMEOUT));

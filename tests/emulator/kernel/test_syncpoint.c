@@ -34,7 +34,7 @@ static int teardown(void **state) {
   return fixture_teardown(state);
 }
 
-/* A fence's timer tells a moment later that the counter is there. */
+/* A fence is signalled by a timer, shortly after the counter has the value. */
 static short polled(int fd, int timeout_ms) {
   struct pollfd p = {.fd = fd, .events = POLLIN | POLLPRI};
   int ready = OS->poll(&p, 1, timeout_ms);
@@ -170,7 +170,7 @@ static void pollfd(void **state) {
   push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
   assert_true(wait_word(f->data.cpu, 1));
-  /* Both waits are one batch: told once, then forgotten. */
+  /* Both waits are one batch: reported once, then removed. */
   assert_int_equal(polled(poll_fd.fd, PATIENCE_MS), POLLIN | POLLPRI);
   assert_int_equal(polled(poll_fd.fd, 0), 0);
   EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger); /* reached before */
@@ -208,7 +208,7 @@ static void asked_events(void **state) {
   close(pipes[1]);
 }
 
-/* A reset raises the counter by 1000, so that who waits wakes; 7, and close too. */
+/* A reset raises the counter by 1000, which wakes all waiters, and so does a close; 7. */
 static void raised(void **state) {
   struct fixture *f = *state;
   int fd = fence_of(sync_point.syncpoint_max + 1000),
@@ -229,7 +229,7 @@ static int event_of(int tsg, uint32_t id) {
   return event.event_fd;
 }
 
-/* 6, "Events without syncpoints": told to every TSG that has channels, and once. */
+/* 6, "Events without syncpoints": each TSG with channels gets them, once. */
 static void events(void **state) {
   struct fixture *f = *state;
   struct nvgpu_gpu_open_tsg_args empty = {0};
@@ -246,7 +246,7 @@ static void events(void **state) {
     assert_int_equal(polled(fds[i], 0), told[i]);
   for (int i = 0; i < 5; i++)
     assert_int_equal(polled(fds[i], 0), 0);
-  /* A dead channel's TSG is told as well. */
+  /* A dead channel's TSG gets them, too. */
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
   assert_int_equal(polled(fds[0], 0), told[0]);
   assert_int_equal(OS->close((int)empty.tsg_fd), 0);
@@ -268,7 +268,7 @@ static bool told_so_often(const void *unused, uint32_t times) {
   return told == (int)times;
 }
 
-/* Of two that wait at one fd each event wakes one; the other waits on. */
+/* Of two threads that wait at one fd, each event wakes one; the other continues to wait. */
 static void event_for_one(void **state) {
   struct fixture *f = *state;
   int event = event_of(f->c.tsg, NVGPU_EVENT_BLOCKING_SYNC);

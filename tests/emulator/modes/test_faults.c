@@ -127,8 +127,8 @@ static void refused_preemption(void **state) {
   channel_close(&c, &ch);
   assert_non_null(strstr(reports(), "nvgpu_gr_setup_set_preemption_mode"));
 
-  /* One that goes on without it is not reported, even if it is closed in the turn that wrote
-   * what the client waits for. */
+  /* A channel that is used all the same is not reported, even if it is closed in the turn that
+   * wrote what the client waits for. */
   struct buffer data = buffer_create(&c, 4096, true);
   catch_reports();
   for (uint32_t i = 1; i <= 100; i++) {

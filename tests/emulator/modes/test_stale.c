@@ -1,7 +1,7 @@
-/* Adversarial mode: for each cache that serves what it holds until it is told
- * otherwise, a client that does not tell it, which some seeds catch, and the same
- * client when it does. docs/hardware/command-stream.md 4.4, 8.3; docs/hardware/bring-up.md, trap
- * 38. On the emulator's own SMs.
+/* Adversarial mode: for each cache that keeps its contents until it is invalidated, a client that
+ * does not invalidate it, which fails under some seeds, and the same client when it does.
+ * docs/hardware/command-stream.md 4.4, 8.3; docs/hardware/bring-up.md, trap 38. On the emulator's
+ * SMs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

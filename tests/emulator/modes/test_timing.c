@@ -1,6 +1,6 @@
-/* Adversarial timing: for each hazard that is one of time, a client that does not wait
- * as it must, which some seeds catch, and the same client when it waits, which passes
- * under all of them. docs/hardware/command-stream.md 3, 4.3, 8; docs/hardware/bring-up.md 6.
+/* Adversarial timing: for each hazard of timing, a client that does not wait as it must, which
+ * fails under some seeds, and the same client when it waits, which passes under all.
+ * docs/hardware/command-stream.md 3, 4.3, 8; docs/hardware/bring-up.md 6.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void submit_release(struct fixture *f, unsigned offset, uint64_t payload,
   submit(&f->c, &f->ch);
 }
 
-/* Submits, and waits as one must. */
+/* Submits, and waits for the release. */
 static bool run(struct fixture *f) {
   static uint32_t serial;
   submit_release(f, DONE, ++serial, RELEASE_64_WFI);
@@ -123,7 +123,7 @@ static uint32_t get_pointer(const struct fixture *f) {
                          __ATOMIC_SEQ_CST);
 }
 
-/* Until GP_GET is where GP_PUT is, which tells nothing. */
+/* Waits until GP_GET equals GP_PUT, which does not mean that the work is done. */
 static bool believe_get(struct fixture *f) {
   while (get_pointer(f) != f->ch.put && !faulted(f))
     usleep(1);
@@ -193,7 +193,7 @@ static bool believed_get(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* 8.4: grids in a channel overlap unless told otherwise. */
+/* 8.4: grids in a channel overlap unless a wait orders them. */
 static bool dependent_grids(struct fixture *f, unsigned round, bool right) {
   launch_count(f, 2 * round, 10);
   if (right)
@@ -367,7 +367,7 @@ static bool shared_pool(struct fixture *f, unsigned round, bool right) {
 
 /* ---- the word ---- */
 
-/* A seed that is drawn is told, once; one that is given is not. */
+/* A random seed is printed, once; one that is given is not. */
 static void opens(const void *told) {
   char text[256] = "";
   FILE *diverted = tmpfile();

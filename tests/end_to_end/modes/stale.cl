@@ -78,7 +78,7 @@ kernel void ordered(global uint *words, global uint *result, uint round) {
   put(result + get_group_id(0), plain(words + DATA) - before);
 }
 
-/* A flag alone: who waits for it with plain loads may wait for ever. */
+/* Only a flag: a loop that reads it with plain loads may never end. */
 kernel void flag(global uint *words, global uint *result, uint round) {
   volatile global uint *flag = words + FLAG;
   uint seen = plain(words + FLAG);

@@ -40,7 +40,7 @@ def kill_them(environment, cache):
             latest = time.monotonic() - begin
         else:
             time.sleep(moments.uniform(0, latest))
-        assert client.poll() is None, "it ended by itself"
+        assert client.poll() is None, "it ended before the kill"
         client.kill()
         client.wait()
 
