@@ -192,8 +192,9 @@ uint32_t *spirv_mend(const uint32_t *words, size_t *count) {
   mend.converted = calloc(bound, sizeof *mend.converted);
   if (mend.type_of && mend.variables && mend.converted) {
     find_conversions(&mend);
+    const size_t entries = find_variables(&mend);
     /* A word may become those of a null, and a list one of all variables. */
-    const size_t room = *count * (1 + NULL_WORDS) + find_variables(&mend) * mend.variable_count;
+    const size_t room = *count * (1 + NULL_WORDS) + entries * mend.variable_count;
     mend.out = calloc(room, sizeof *mend.out);
   }
   if (mend.out) {
