@@ -471,16 +471,27 @@ static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {
   return instruction.opcode != OP_TYPE_SAMPLER || instruction.length != 2 || word[1] == first;
 }
 
-/* Types are the first operand of instructions that have one, and operands of types. */
-static void rename_type(uint32_t *words, size_t count, uint32_t from, uint32_t to) {
+/* The operands of an instruction that can be a sampler type, from *first to before *end: the first
+ * operand of instructions that have a type, and operands of types. Before the types are literals,
+ * except in names and decorations. */
+static void find_types(struct spirv_instruction instruction, bool before_types, size_t *first,
+                       size_t *end) {
+  enum { POINTER_TYPE = 3 }; /* OpTypePointer result class type */
+  const enum spirv_opcode opcode = instruction.opcode;
+  *first = opcode == OP_TYPE_POINTER ? POINTER_TYPE : 1;
+  *end = opcode == OP_TYPE_FUNCTION ? instruction.length : *first + 1;
+  if (opcode == OP_TYPE_SAMPLER || (before_types && opcode != OP_NAME && opcode != OP_DECORATE))
+    *end = 0;
+}
+
+/* place: of the type that is renamed. */
+static void rename_type(uint32_t *words, size_t count, size_t place, uint32_t to) {
+  const uint32_t from = words[place + 1];
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(words + at);
     length = instruction.length;
-    const size_t operands = instruction.opcode == OP_TYPE_FUNCTION  ? length
-                            : instruction.opcode == OP_TYPE_POINTER ? 4
-                                                                    : 2;
-    for (size_t i = instruction.opcode == OP_TYPE_SAMPLER ? length : 1; i < operands && i < length;
-         i++)
+    size_t i, end;
+    for (find_types(instruction, at < place, &i, &end); i < end && i < length; i++)
       if (words[at + i] == from)
         words[at + i] = to;
   }
@@ -492,7 +503,7 @@ size_t spirv_join_samplers(uint32_t *words, size_t count) {
     if (!first)
       first = words[at + 1];
     else
-      rename_type(words, count, words[at + 1], first);
+      rename_type(words, count, at, first);
   }
   return filter(words, count, is_no_other_sampler, first);
 }

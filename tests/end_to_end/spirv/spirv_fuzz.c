@@ -389,6 +389,35 @@ static void try_hostile(void) {
   }
 }
 
+/* ---- literals that equal ids ---------------------------------------------------------------- */
+
+/* The first instruction with the opcode and the first operand; NULL: there is none. */
+static const uint32_t *find(const struct builder *b, enum spirv_opcode opcode, uint32_t operand) {
+  for (size_t at = SPIRV_HEADER_WORDS; at < b->count;
+       at += spirv_instruction_at(b->words + at).length)
+    if (spirv_instruction_at(b->words + at).opcode == opcode && b->words[at + 1] == operand)
+      return b->words + at;
+  return NULL;
+}
+
+/* The second sampler type is renamed, but not the capability and the storage class with its
+ * number. */
+static void check_samplers(void) {
+  enum { FIRST = 10, NUMBER = 11 /* Int64 */, POINTER = 12 };
+  static struct builder b;
+  begin(&b);
+  PUT(&b, OP_CAPABILITY, NUMBER);
+  PUT(&b, OP_NAME, NUMBER, 0x6b /* k */);
+  PUT(&b, OP_TYPE_SAMPLER, FIRST);
+  PUT(&b, OP_TYPE_SAMPLER, NUMBER);
+  PUT(&b, OP_TYPE_POINTER, POINTER, NUMBER, NUMBER);
+  b.count = spirv_join_samplers(b.words, b.count);
+  const uint32_t *pointer = find(&b, OP_TYPE_POINTER, POINTER);
+  if (!find(&b, OP_CAPABILITY, NUMBER) || !find(&b, OP_NAME, FIRST) || !pointer ||
+      pointer[2] != NUMBER || pointer[3] != FIRST || find(&b, OP_TYPE_SAMPLER, NUMBER))
+    stop("sampler types are not joined", 0);
+}
+
 int main(int argc, char **argv) {
   if (argc < 4 || argc - 3 > MODULES_MAX)
     return 2;
@@ -397,6 +426,7 @@ int main(int argc, char **argv) {
   for (int i = 3; i < argc; i++)
     modules[module_count++] = read_module(argv[i]);
   try_hostile();
+  check_samplers();
   for (size_t i = 0; i < module_count; i++)
     if (!try_module(modules[i].words, modules[i].count, 0))
       stop(modules[i].name, 0);
