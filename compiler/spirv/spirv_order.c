@@ -10,6 +10,7 @@ struct block {
   size_t start, end; /* in words: the label, after the last instruction */
   size_t exit;       /* the last instruction */
   size_t visited;    /* words of exit that have been followed; 0: not reached */
+  size_t case_words; /* of each case if exit is a switch: one or two of a literal, and a label */
 };
 
 struct order {
@@ -23,23 +24,55 @@ struct order {
   uint32_t *sorted;
 };
 
-/* The next successor of a block; block_count if there is none. Each word of the last instruction
- * that is the id of a label counts. */
+enum { BRANCH_WEIGHTS = 4, SWITCH_CASES = 3 }; /* places of operands */
+
+static bool is_label(const struct order *order, uint32_t id) {
+  return id < order->bound && order->block_of[id];
+}
+
+/* As in spirv_phi.c. */
+static size_t count_case_words(const struct order *order, size_t place) {
+  enum { NARROW = 2, WIDE = 3 };
+  const uint32_t *word = order->words + place;
+  for (size_t i = SWITCH_CASES + NARROW - 1; i < spirv_instruction_at(word).length; i += NARROW)
+    if (!is_label(order, word[i]))
+      return WIDE;
+  return NARROW;
+}
+
+/* Whether a word of a block's last instruction is a literal: it may have the number of a label. */
+static bool is_literal(const struct order *order, const struct block *block, size_t i) {
+  const enum spirv_opcode opcode = spirv_instruction_at(order->words + block->exit).opcode;
+  if (opcode == OP_BRANCH_CONDITIONAL)
+    return i >= BRANCH_WEIGHTS;
+  return opcode == OP_SWITCH && i >= SWITCH_CASES &&
+         (i - SWITCH_CASES) % block->case_words != block->case_words - 1;
+}
+
+/* The next successor of a block; block_count if there is none. Each label in the last instruction
+ * counts. */
 static size_t next_successor(const struct order *order, struct block *block) {
   const size_t length = spirv_instruction_at(order->words + block->exit).length;
   while (block->visited < length) {
-    const uint32_t id = order->words[block->exit + block->visited++];
-    if (id < order->bound && order->block_of[id])
+    const size_t i = block->visited++;
+    const uint32_t id = order->words[block->exit + i];
+    if (!is_literal(order, block, i) && is_label(order, id))
       return order->block_of[id] - 1;
   }
   return order->block_count;
 }
 
+static void push_block(struct order *order, size_t number, size_t *depth) {
+  struct block *block = &order->blocks[number];
+  block->visited = 1;
+  block->case_words = count_case_words(order, block->exit);
+  order->stack[(*depth)++] = number;
+}
+
 /* Depth first from the entry: done becomes the reverse postorder, from its end. */
 static size_t walk(struct order *order) {
   size_t depth = 0, done = 0;
-  order->stack[depth++] = 0;
-  order->blocks[0].visited = 1;
+  push_block(order, 0, &depth);
   while (depth) {
     const size_t at = order->stack[depth - 1];
     const size_t next = next_successor(order, &order->blocks[at]);
@@ -47,8 +80,7 @@ static size_t walk(struct order *order) {
       order->done[done++] = at;
       depth--;
     } else if (!order->blocks[next].visited) {
-      order->blocks[next].visited = 1;
-      order->stack[depth++] = next;
+      push_block(order, next, &depth);
     }
   }
   return done;

@@ -418,6 +418,33 @@ static void check_samplers(void) {
     stop("sampler types are not joined", 0);
 }
 
+/* A case's literal, and a branch's weight, with the number of a label in a later loop: the blocks
+ * keep their order. */
+static void check_blocks(bool is_switch) {
+  enum { ENTRY = 30, FIRST, HEADER, BODY, END, SELECTOR = 4, OP_RETURN = 253 };
+  static struct builder b;
+  begin(&b);
+  PUT(&b, OP_FUNCTION, 1, 20, 0, 2);
+  PUT(&b, OP_LABEL, ENTRY);
+  PUT(&b, OP_BRANCH_CONDITIONAL, SELECTOR, FIRST, HEADER);
+  PUT(&b, OP_LABEL, FIRST);
+  if (is_switch)
+    PUT(&b, OP_SWITCH, SELECTOR, END, BODY, END);
+  else
+    PUT(&b, OP_BRANCH_CONDITIONAL, SELECTOR, END, END, BODY, 1);
+  PUT(&b, OP_LABEL, HEADER);
+  PUT(&b, OP_BRANCH_CONDITIONAL, SELECTOR, BODY, END);
+  PUT(&b, OP_LABEL, BODY);
+  PUT(&b, OP_BRANCH_CONDITIONAL, SELECTOR, HEADER, END);
+  PUT(&b, OP_LABEL, END);
+  PUT(&b, (enum spirv_opcode)OP_RETURN, 0);
+  PUT(&b, OP_FUNCTION_END, 0);
+  if (!spirv_order(b.words, b.count))
+    exit(2);
+  if (find(&b, OP_LABEL, BODY) < find(&b, OP_LABEL, HEADER))
+    stop("a block comes before its dominator", is_switch);
+}
+
 int main(int argc, char **argv) {
   if (argc < 4 || argc - 3 > MODULES_MAX)
     return 2;
@@ -427,6 +454,8 @@ int main(int argc, char **argv) {
     modules[module_count++] = read_module(argv[i]);
   try_hostile();
   check_samplers();
+  check_blocks(true);
+  check_blocks(false);
   for (size_t i = 0; i < module_count; i++)
     if (!try_module(modules[i].words, modules[i].count, 0))
       stop(modules[i].name, 0);
