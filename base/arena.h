@@ -1,5 +1,5 @@
 /* A bump allocator for objects that are freed together, such as all arrays and strings of one
- * module_code. An arena of zeros is empty. */
+ * module_code. A zero-initialized arena is empty. */
 #ifndef TEGRACL_ARENA_H
 #define TEGRACL_ARENA_H
 

@@ -113,7 +113,7 @@ template <class T> OCL_FN T sub_group_broadcast_first(T x) {
   uint lanes = __activemask();
   return read_lane(lanes, x, first_lane(lanes));
 }
-/* Lanes are counted modulo the width, a power of two. */
+/* Lane numbers wrap at the width, which is a power of two. */
 template <class T> OCL_FN T sub_group_clustered_rotate(T x, int delta, uint width) {
   uint lane = get_sub_group_local_id();
   return read_lane(__activemask(), x, (lane & ~(width - 1)) | ((lane + delta) & (width - 1)));

@@ -76,7 +76,7 @@ static void find_conversions(struct mend *mend) {
   }
 }
 
-/* Whether it decorates with saturation what is no conversion. */
+/* True if it decorates with SaturatedConversion what is not a conversion. */
 static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_DECORATE && instruction.length > 2 &&

@@ -11,7 +11,7 @@ struct emu_as;
 struct emu_channel;
 struct emu_fault;
 
-/* A reduction of the copy class that enum report_reduction does not have, of 32 bits. */
+/* Addition of 32-bit floats, which the copy class has and enum report_reduction has not. */
 enum { EMU_REDUCTION_FLOAT_ADD = REPORT_RED_XOR + 1 };
 
 /* A write to a semaphore. */

@@ -190,7 +190,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   return 0;
 }
 
-/* Copies the client's entries to the ring at put: 0 or -EFAULT. */
+/* Copies the client's entries to the ring, from its put on. Returns 0 or -EFAULT. */
 static int copy_entries(struct emu_channel *channel, uint64_t user, uint32_t count) {
   const struct emu_submit *s = channel->submit;
   uint32_t first = channel->entries - s->put < count ? channel->entries - s->put : count;

@@ -123,7 +123,7 @@ cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event);
 
-/* True if a barrier is among the deferred. The queue's lock is held. */
+/* True if the deferred commands include a barrier. The caller holds the queue's lock. */
 bool icd_defers_barrier(cl_command_queue queue);
 
 /* The code for the -errno of a submission; and for a command whose submission was refused, with

@@ -59,7 +59,7 @@ struct rt_context {
 
   struct base_mutex channels_lock; /* which queue has which channel */
   struct base_mutex lock;          /* the lists, high_tsg and fault_message */
-  struct rt_own_buffer *buffers;   /* those of the heap are not among them */
+  struct rt_own_buffer *buffers;   /* without those in the heap */
   unsigned buffers_made;           /* numbers them, for reports */
   struct rt_module *modules;
   struct rt_queue *queues;

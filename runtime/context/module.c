@@ -10,7 +10,7 @@
 #include "runtime/context/notes.h"
 #include "runtime/message.h"
 
-/* More than any program; keeps sums of section sizes from overflowing. */
+/* Larger than any real module; with it, sums of section sizes do not overflow. */
 #define MODULE_BYTES_MAX (UINT64_C(1) << 32)
 
 static bool is_bank(enum module_section_kind kind) {

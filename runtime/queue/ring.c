@@ -204,7 +204,7 @@ static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t pa
   s->at = s->words;
 }
 
-/* Begins a slice where state is due or room is short. */
+/* rt_slice_begin when the queue is dead, state must be emitted first, or the ring may be full. */
 __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload_bytes,
                                                   struct rt_slice *s) {
   if (rt_queue_dead(q)) {

@@ -132,7 +132,8 @@ __attribute__((format(printf, 2, 3))) void doctor_say(struct doctor *doctor, con
 __attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *doctor, const char *format,
                                                          ...);
 
-/* Prints the runtime's last failure and what to do. Returns false, for the step to return. */
+/* Prints the runtime's last failure and what to do. Always returns false, so that a
+ * step can return it. */
 bool doctor_say_failure(struct doctor *doctor);
 
 /* The same for a request that the step made itself. result: -errno, or the number of bytes that the

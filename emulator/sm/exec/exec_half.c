@@ -1,7 +1,7 @@
 /* Interpreter core: half precision and bfloat16, two values in a register. */
 #include "emulator/sm/exec/exec_round.h"
 
-/* The halves that an operand selects. */
+/* How an operand's register is read: both halves, as a float, or one half for both. */
 enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
 
 /* Both halves of an operand as floats. */

@@ -37,7 +37,7 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
   }
 }
 
-/* Loads the elements at 32 offsets from p to the registers of the lanes of m. */
+/* Loads one element for each lane of the mask m, at p + at[lane], into its registers from d on. */
 static inline void gather_words(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
                                 enum size size, uint32_t m) {
   const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;

@@ -777,7 +777,7 @@ static void write_file(const char *path, size_t size, time_t age) {
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Like an entry of the cache in name and beginning. */
+/* Writes a file with the name and the first bytes of a cache entry. */
 static void write_entry(const char *path, char number, size_t size, time_t age) {
   char name[1024];
   snprintf(name, sizeof(name), "%s/%032d.bin", path, number);

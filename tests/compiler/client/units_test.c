@@ -200,7 +200,7 @@ static void served(struct request *request) {
 }
 
 /* The build that has fewest helpers gets the next one, in whichever order they wait. */
-static void test_turns(void **state) {
+static void test_fewest_helpers_first(void **state) {
   (void)state;
   struct helper_share a = {0}, b = {0};
   struct request first[CORES] = {{.share = &a}, {.share = &a}};
@@ -534,12 +534,18 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cached),       cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_memory),       cmocka_unit_test(test_broken_plans),
-      cmocka_unit_test(test_turns),        cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_no_processes), cmocka_unit_test(test_fork),
-      cmocka_unit_test(test_threads),      cmocka_unit_test(test_wanted),
-      cmocka_unit_test(test_accepted),     cmocka_unit_test(test_cancelled),
+      cmocka_unit_test(test_cached),
+      cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_broken_plans),
+      cmocka_unit_test(test_fewest_helpers_first),
+      cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_no_processes),
+      cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_wanted),
+      cmocka_unit_test(test_accepted),
+      cmocka_unit_test(test_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

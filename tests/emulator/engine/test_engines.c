@@ -717,7 +717,7 @@ static bool had_turns(const void *ch, uint32_t count) {
 /* Two channels wait for words that only the CPU can write: the engine polls rarely. */
 static void idle_acquires(void **state) {
   struct fixture *f = *state;
-  enum { PAUSE_US = 500 }; /* in the long run, after each turn */
+  enum { PAUSE_US = 500 }; /* between two polls that find nothing */
   struct channel other;
   channel_open(&f->c, &other, 64, CLASS_COMPUTE);
   push_semaphore(&f->ch, f->data.va, 1, 0);

@@ -162,7 +162,7 @@ static void *hammer(void *argument) {
   return NULL;
 }
 
-static void threads(void **state) {
+static void concurrent_ioctls(void **state) {
   pthread_t thread[4];
   int done = 0;
   client_open(&shared);
@@ -267,7 +267,7 @@ int main(void) {
       cmocka_unit_test(lives),
       cmocka_unit_test(cycles),
       cmocka_unit_test(reverse_order),
-      cmocka_unit_test(threads),
+      cmocka_unit_test(concurrent_ioctls),
       cmocka_unit_test(child_process),
       cmocka_unit_test(last_closes),
       cmocka_unit_test(closes_beside_work),

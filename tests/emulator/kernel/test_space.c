@@ -129,7 +129,7 @@ static void remap_pages(void **state) {
   struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = fa, .compr_kind = -1};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
   assert_true(map.offset < va || map.offset >= va + 8 * PAGE);
-  /* The buffers' fds and handles may go. */
+  /* The mappings survive the buffers' fds and handles. */
   assert_int_equal(OS->close(b.fd), 0);
   assert_true(gpu_store(va + 3 * PAGE + 16, 9));
   assert_int_equal(wb[4], 9);

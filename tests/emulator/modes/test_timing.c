@@ -168,7 +168,7 @@ static bool overtaking_release(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* 3.1: the time of a report is there before its payload. */
+/* Section 3.1: the time of a report is visible before its payload. */
 static bool time_before_payload(struct fixture *f, unsigned round, bool right) {
   const struct semaphore_report *mark = fixture_data(f, MARK);
   uint32_t before = (uint32_t)mark->timestamp_ns;

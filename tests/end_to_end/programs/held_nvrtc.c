@@ -1,6 +1,6 @@
-/* NVRTC, except that files in TEGRACL_TEST_FOLDER decide when and whether it compiles some kernels:
- * "held" is compiled when there is a file "go"; "broken" is refused while there is a file "break",
- * and in a unit while there is a file "break-unit". */
+/* A wrapper of NVRTC that files in TEGRACL_TEST_FOLDER control. A source with the kernel "held"
+ * waits until the file "go" exists. One with the kernel "broken" is refused while the file "break"
+ * exists, and a unit of a program with it also while "break-unit" exists. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
