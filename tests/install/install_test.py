@@ -127,7 +127,7 @@ class Install(unittest.TestCase):
     def test_every_word_of_the_emulator_is_described(self):
         """What the option table has, and the settings that its message names."""
         source = (SOURCE / 'emulator/options.c').read_text(encoding='utf-8')
-        table = source[source.index('struct word {'):source.index('/* One word with')]
+        table = re.search(r'struct word \{.*?\n};\n', source, re.DOTALL)[0]
         words = set(re.findall(r'^    \{"(\w+)",', table, re.MULTILINE))
         message = ''.join(re.findall(r'"(.*)"', source[source.index('"tegracl: TEGRACL_EMULATOR'):]))
         self.assertGreater(len(words), 4)
