@@ -124,7 +124,7 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
 /* The instructions to be narrowed, sorted by their addresses. */
 struct candidates {
   LLVMValueRef *list;
-  LLVMValueRef *low; /* the low half of each; a placeholder until that is made */
+  LLVMValueRef *low; /* the low half of each; first an undef, which the computed value replaces */
   bool *rejected;    /* more than the low half is used */
   size_t count, room;
 };

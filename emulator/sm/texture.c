@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emulator/sm/state.h"
 #include "emulator/texture/texture.h"
 
@@ -97,12 +98,6 @@ static bool find_texture(struct texture_read *r, uint32_t handle) {
   return true;
 }
 
-static float float_of(uint32_t bits) {
-  float v;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
 /* Offset i of those that are packed in a word, as signed fields. */
 static int packed_offset(uint32_t packed, unsigned i, unsigned bits) {
   return (int32_t)(packed << (32 - bits * (i + 1))) >> (32 - bits);
@@ -122,7 +117,7 @@ static bool execute_lane(struct texture_read *r, const uint32_t *handles) {
     place.layer = list[at++] & UINT16_MAX;
   for (unsigned k = 0; k < u->texture.coordinates; k++) {
     texel[k] = (int32_t)list[at];
-    place.at[k] = float_of(list[at++]);
+    place.at[k] = base_float(list[at++]);
   }
   const uint32_t handle = u->texture.handle == SM_HANDLE_IN_LIST ? list[at++] : handles[r->lane];
   const uint32_t level = u->texture.has_level ? list[at++] : 0;
@@ -134,7 +129,7 @@ static bool execute_lane(struct texture_read *r, const uint32_t *handles) {
   bool ok = true;
   switch (operation) {
   case SM_TEXTURE_TEX:
-    place.minified = float_of(level) > 0;
+    place.minified = base_float(level) > 0;
     ok = emu_texture_sample(&r->texture, &r->sampler, &place, &memory, result);
     break;
   case SM_TEXTURE_TLD4:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emulator/texture/texture.h"
 #include "gpu/hw/texture.h"
 
@@ -20,18 +21,6 @@ enum { BORDER = -1 };
 
 /* A limit for coordinates, beyond the side of any texture. */
 static const double farthest = 1 << 24;
-
-static float float_of(uint32_t bits) {
-  float v;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
-static uint32_t bits_of(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  return bits;
-}
 
 unsigned emu_texture_dimensions(const struct emu_texture *t) {
   switch (t->type) {
@@ -222,10 +211,10 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
     if (!read_corner(t, &format, s, taps, corner, layer, memory, texel))
       return false;
     for (unsigned i = 0; i < 4; i++)
-      sum[i] += weight * (double)float_of(texel[i]);
+      sum[i] += weight * (double)base_float(texel[i]);
   }
   for (unsigned i = 0; i < 4; i++)
-    result[i] = bits_of((float)round_filtered(&format, i, sum[i]));
+    result[i] = base_float_bits((float)round_filtered(&format, i, sum[i]));
   return true;
 }
 

@@ -2,20 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emulator/texture/texture.h"
 #include "gpu/hw/texture.h"
-
-static uint32_t bits_of(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  return bits;
-}
-
-static float float_of(uint32_t bits) {
-  float v;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
 
 /* Converts a float of 10, 11 or 16 bits to 32. It has five bits of exponent, and a sign only if it
  * has 16 bits. A NaN keeps its payload. */
@@ -28,7 +17,7 @@ static uint32_t widen_float(uint32_t raw, unsigned bits) {
   if (exponent == EXPONENT)
     return sign | FLOAT_INFINITY | mantissa << (FLOAT_MANTISSA - mantissa_bits);
   if (!exponent) /* zero or a denormal, which a float holds as a normal number */
-    return sign | bits_of(ldexpf((float)mantissa, -14 - (int)mantissa_bits));
+    return sign | base_float_bits(ldexpf((float)mantissa, -14 - (int)mantissa_bits));
   return sign | (exponent + BIAS) << FLOAT_MANTISSA | mantissa << (FLOAT_MANTISSA - mantissa_bits);
 }
 
@@ -38,7 +27,7 @@ static uint32_t narrow_float(uint32_t value, unsigned bits) {
   enum { EXPONENT = 31, LEAST = -14 };
   const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
   const uint32_t sign = bits == 16 ? value >> 31 << 15 : 0;
-  const float v = float_of(value);
+  const float v = base_float(value);
   if (isnan(v))
     return sign | EXPONENT << mantissa_bits | 1u << (mantissa_bits - 1);
   if (bits != 16 && signbit(v))
@@ -73,9 +62,9 @@ static uint32_t convert_component(uint32_t raw, unsigned bits, unsigned type, bo
   switch (type) {
   case TIC_R_DATA_TYPE_NUM_UNORM:
     v = (float)raw / (float)max_of_bits(bits);
-    return bits_of(srgb ? decode_srgb(v) : v);
+    return base_float_bits(srgb ? decode_srgb(v) : v);
   case TIC_R_DATA_TYPE_NUM_SNORM:
-    return bits_of(fmaxf((float)sign_extend(raw, bits) / (float)max_of_bits(bits - 1), -1));
+    return base_float_bits(fmaxf((float)sign_extend(raw, bits) / (float)max_of_bits(bits - 1), -1));
   case TIC_R_DATA_TYPE_NUM_SINT:
     return (uint32_t)sign_extend(raw, bits);
   case TIC_R_DATA_TYPE_NUM_FLOAT:
@@ -104,7 +93,7 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
       result[i] = 1;
       break;
     case TIC_X_SOURCE_IN_ONE_FLOAT:
-      result[i] = bits_of(1);
+      result[i] = base_float_bits(1);
       break;
     default:
       result[i] = component[format->source[i] - TIC_X_SOURCE_IN_R];
@@ -113,7 +102,7 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
 
 /* Clamps a float to least and 1, and multiplies it by most. A NaN becomes 0. */
 static int32_t scale_component(uint32_t value, float least, float most) {
-  const float v = float_of(value);
+  const float v = base_float(value);
   return isnan(v) ? 0 : (int32_t)rint((double)fmaxf(fminf(v, 1), least) * (double)most);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emulator/sm/exec/sem_int.h"
 
 /* In the instructions' encoding. Conversions to integer name the same values
@@ -26,15 +27,11 @@ enum sem_round { SEM_RN, SEM_RM, SEM_RP, SEM_RZ };
 #define SEM_F16_NAN  0x7fffu
 
 static inline float sem_f32(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, sizeof f);
-  return f;
+  return base_float(bits);
 }
 
 static inline uint32_t sem_bits32(float f) {
-  uint32_t bits;
-  memcpy(&bits, &f, sizeof bits);
-  return bits;
+  return base_float_bits(f);
 }
 
 static inline double sem_f64(uint64_t bits) {
