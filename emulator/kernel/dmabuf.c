@@ -141,8 +141,12 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
   if (!error)
     error = emu_table_set(fd, &dmabuf->object);
   if (error) {
-    if (fd >= 0 && fd != source)
+    if (source >= 0 && fd >= 0)
       close(fd);
+    if (source < 0) { /* the new file; GET_FD may be called again */
+      close(made);
+      dmabuf->has_inode = false;
+    }
     return error;
   }
   close_kept_file(dmabuf);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -459,12 +460,37 @@ static void rare(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
+/* GET_FD that fails at the limit of fds leaves none open, and succeeds later. A read-only handle
+ * needs two fds for a moment: of the new file, and of another open of it. */
+static void get_fd_at_limit(void **state) {
+  struct nvmap_create_handle create = {.size = PAGE};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, create);
+  struct nvmap_duplicate_handle dup = {.handle = create.handle,
+                                       .access_flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  struct nvmap_create_handle get = {.handle = dup.dup_handle};
+  const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit, low;
+  assert_int_equal(close(lowest), 0);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  low = (struct rlimit){.rlim_cur = (rlim_t)lowest + 1, .rlim_max = limit.rlim_max};
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+  const int result = OS->ioctl(f->c.nvmap, NVMAP_IOC_GET_FD, &get);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  assert_int_equal(result, -EMFILE);
+  assert_int_equal(fcntl(lowest, F_GETFD), -1);
+  assert_int_equal(OS->close(fd_of(dup.dup_handle)), 0);
+  free_id(dup.dup_handle);
+  free_id(create.handle);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(sealed, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(sealed_copies, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(forged, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(get_fd_at_limit, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
