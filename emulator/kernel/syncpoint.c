@@ -282,7 +282,10 @@ static int merge_sync_files(const struct emu_waiter *w, uint64_t argument) {
   if (fd < 0)
     return fd;
   data.fence = fd;
-  return emu_copy_to_user(argument, &data, sizeof(data));
+  const int error = emu_copy_to_user(argument, &data, sizeof(data));
+  if (error)
+    emu_table_close(fd);
+  return error;
 }
 
 static int sync_file_ioctl(struct emu_object *object, int fd, unsigned long request,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -320,10 +321,27 @@ static void race(void **state) {
   assert_int_equal(reached, WAITS * WAITERS);
 }
 
+/* A merge whose result cannot be copied out leaves no fd. */
+static void merge_into_read_only(void **state) {
+  const int one = fence_of(sync_point.syncpoint_max + 1);
+  struct sync_merge_data *merge =
+      mmap(NULL, sizeof(*merge), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(merge != MAP_FAILED);
+  merge->fd2 = one;
+  assert_int_equal(mprotect(merge, sizeof(*merge), PROT_READ), 0);
+  const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  assert_int_equal(close(lowest), 0);
+  assert_int_equal(OS->ioctl(one, SYNC_IOC_MERGE, merge), -EFAULT);
+  assert_int_equal(fcntl(lowest, F_GETFD), -1);
+  assert_int_equal(munmap(merge, sizeof(*merge)), 0);
+  assert_int_equal(OS->close(one), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(checks, setup, teardown),
       cmocka_unit_test_setup_teardown(fence, setup, teardown),
+      cmocka_unit_test_setup_teardown(merge_into_read_only, setup, teardown),
       cmocka_unit_test_setup_teardown(pollfd, setup, teardown),
       cmocka_unit_test_setup_teardown(asked_events, setup, teardown),
       cmocka_unit_test_setup_teardown(raised, setup, teardown),
