@@ -22,9 +22,11 @@ struct wait_end {
   struct timespec left; /* what time_left returned last */
 };
 
+/* A timeout that does not fit is none: it is longer than a century. */
 static struct wait_end make_end(const struct timespec *timeout) {
-  struct wait_end end = {.set = timeout};
-  if (timeout)
+  const int64_t longest_s = INT64_MAX / NS_PER_S / 2;
+  struct wait_end end = {.set = timeout && timeout->tv_sec <= longest_s};
+  if (end.set)
     end.ns = (int64_t)base_clock_ns() + (int64_t)timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
   return end;
 }
@@ -171,7 +173,7 @@ REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *excep
     time = (struct timespec){.tv_sec = timeout->tv_sec, .tv_nsec = timeout->tv_usec * NS_PER_US};
   struct wait_end end = make_end(timeout ? &time : NULL);
   int ready = select_events(count, readable, writable, exceptional, &end, NULL);
-  if (timeout) {
+  if (end.set) {
     const struct timespec *rest = time_left(&end);
     *timeout = (struct timeval){.tv_sec = rest->tv_sec, .tv_usec = rest->tv_nsec / NS_PER_US};
   }

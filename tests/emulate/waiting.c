@@ -2,6 +2,7 @@
  * however it is waited for, and an idle device uses almost no CPU time.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -143,6 +144,30 @@ static void events_by_select(struct orin_channel *channel, const struct orin_buf
   CHECK(timeout.tv_sec == 0 && timeout.tv_usec == 0);
 }
 
+struct later {
+  struct orin_channel *channel;
+  const struct orin_buffer *data;
+};
+
+static void *submit_later(void *argument) {
+  const struct later *later = argument;
+  nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
+  submit_awaken(later->channel, later->data, 25);
+  return NULL;
+}
+
+/* The longest timeout, in which nanoseconds of 64 bits overflow. */
+static void events_without_end(struct orin_channel *channel, const struct orin_buffer *data,
+                               int fd) {
+  struct later later = {channel, data};
+  const struct timespec longest = {.tv_sec = LONG_MAX};
+  struct pollfd p = {.fd = fd, .events = POLLPRI};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, submit_later, &later) == 0);
+  CHECK(ppoll(&p, 1, &longest, NULL) == 1 && p.revents == POLLPRI);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
 static void events_by_epoll(struct orin_channel *channel, const struct orin_buffer *data, int fd) {
   int set = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLIN | EPOLLPRI, .data.u64 = 77};
@@ -168,6 +193,7 @@ static void events(const struct orin *orin, struct orin_channel *channel,
   events_by_poll(channel, data, first);
   events_beside_others(channel, data, first);
   events_by_select(channel, data, first);
+  events_without_end(channel, data, first);
   events_by_epoll(channel, data, first);
   int fd = dup(first); /* a duplicate still works after the first fd is closed */
   close(first);
