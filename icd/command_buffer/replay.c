@@ -79,8 +79,6 @@ static int replay_parts(cl_command_queue queue, const struct icd_part *part,
   }
   if (times && !error)
     error = rt_queue_timestamp(queue->rt, times, true);
-  if (times && error) /* the caller gives them back */
-    rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   return error;
 }
 

@@ -138,8 +138,10 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   else if (!error && (times || acquired))
     error = rt_queue_marker(queue->rt, times, NULL);
   if (error) {
-    if (times)
+    if (times) { /* which a part that was submitted may still write */
+      rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
       rt_times_put(queue->context->rt, times);
+    }
     return icd_submission_code(operation, error);
   }
   if (cut && !cut->over) {

@@ -3,6 +3,8 @@
  * arguments are in tests/icd/misuse, results on the software Orin in
  * tests/end_to_end/commands/command_buffers.c.
  */
+#include <pthread.h>
+
 #include "icd/command_buffer/command_buffer_api.h"
 #include "tests/icd/fakes/alloc_fail.h"
 #include "tests/icd/fakes/fixture.h"
@@ -174,6 +176,30 @@ static void failed_waits(void **state) {
   drop_sum(&sum);
 }
 
+static void *resume_soon(void *data) {
+  (void)data;
+  nap();
+  fake_resume();
+  return NULL;
+}
+
+/* A replay that fails after the GPU has got the first of its times, which it may still write. */
+static void failed_replay_with_times(void **state) {
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  struct sum sum = make_sum(fixture, 1);
+  pthread_t thread;
+  cl_event event;
+  fake_pause();
+  fake_fail_after(1, 1);
+  assert_int_equal(pthread_create(&thread, NULL, resume_soon, NULL), 0);
+  assert_int_equal(icd_clEnqueueCommandBufferKHR(1, &queue, sum.buffer, 0, NULL, &event),
+                   CL_OUT_OF_RESOURCES);
+  pthread_join(thread, NULL);
+  assert_cl(clReleaseCommandQueue(queue));
+  drop_sum(&sum);
+}
+
 static void sync_points(void **state) {
   struct fixture *fixture = *state;
   cl_command_buffer_khr buffer = begin(fixture->queue), other = begin(fixture->queue);
@@ -256,9 +282,10 @@ static void queries(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
-      TEST(changes_in_flight), TEST(changes_while_deferred), TEST(failed_changes),
-      TEST(kernel_faults),     TEST(failed_waits),           TEST(sync_points),
-      TEST(queries),
+      TEST(changes_in_flight), TEST(changes_while_deferred),
+      TEST(failed_changes),    TEST(kernel_faults),
+      TEST(failed_waits),      TEST(failed_replay_with_times),
+      TEST(sync_points),       TEST(queries),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -429,10 +429,10 @@ static void *run(void *data) {
       fake_last_launch.dynamic_shared_bytes = work->launch.dynamic_shared_bytes;
     }
     queue->first = work->next;
-    if (work->times && work->kind != BEGINNING) {
+    if (work->times && work->kind != BEGINNING)
       work->times->end_ns = gpu_clock() + 32;
+    if (work->times)
       ((struct times *)work->times)->pending = false;
-    }
     /* From here on others may change or destroy what the work has used. */
     if (work->recording)
       work->recording->in_flight--;
@@ -711,6 +711,10 @@ int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, stru
                     uint64_t *point) {
   if (!recording->ended)
     broken("a replay of a recording that was not ended");
+  if (times && fails()) { /* the replay itself, after its first time */
+    submit(queue, BEGINNING, NULL, times, NULL, 0, NULL);
+    return -ENOMEM;
+  }
   return submit_for(queue, REPLAY, NULL, recording, times, NULL, 0, point);
 }
 
