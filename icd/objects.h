@@ -311,7 +311,8 @@ struct icd_units {
   struct cc_background *background; /* held; NULL: none */
   struct icd_module **modules;      /* by unit; NULL: not needed yet */
   size_t count;
-  bool settled; /* the program has the result of the build */
+  bool settled;                       /* the program has the result of the build */
+  cl_program_binary_type binary_type; /* of the program's binary until then */
 };
 
 struct _cl_program {

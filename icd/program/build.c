@@ -271,8 +271,10 @@ static cl_int perform_build(cl_program program, const struct icd_build *build) {
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
   program->module = outcome.module;
   program->units = outcome.units;
-  if (outcome.units.background)
+  if (outcome.units.background) {
+    program->units.binary_type = program->binary_type;
     program->binary_type = actions[build->action].makes;
+  }
   if (outcome.binary && good) {
     void *old = program->binary;
     program->binary = outcome.binary;
@@ -291,9 +293,13 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
   struct icd_module *old_module = NULL;
   struct icd_units old_units = {0};
   cl_int code = CL_SUCCESS;
-  if (!program->source && !program->il)
-    icd_program_settle(program, true); /* it is built from its binary */
+  const bool from_binary = !program->source && !program->il;
   icd_enter(&program->lock);
+  while (from_binary && program->units.background && !program->units.settled) {
+    icd_leave(&program->lock); /* until the binary is that of the last build */
+    icd_program_settle(program, true);
+    icd_enter(&program->lock);
+  }
   if (program->status == CL_BUILD_IN_PROGRESS) {
     code = icd_fail(program->context, CL_INVALID_OPERATION, call,
                     "an earlier build of the program is still running");
@@ -311,7 +317,7 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
     program->options = options;
     options = old_options;
     program->status = CL_BUILD_IN_PROGRESS;
-    if (program->source || program->il) {
+    if (!from_binary) {
       free(program->binary);
       program->binary = NULL;
       program->binary_size = 0;

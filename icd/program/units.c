@@ -39,6 +39,7 @@ void icd_program_abandon(cl_program program) {
 static void store_result(cl_program program, enum cc_status status, struct cc_result *result) {
   program->units.settled = true;
   if (status == CC_OK) {
+    free(program->binary); /* the object that it was built from */
     program->binary = result->binary;
     program->binary_size = result->binary_size;
     result->binary = NULL;
@@ -48,7 +49,7 @@ static void store_result(cl_program program, enum cc_status status, struct cc_re
   program->log = result->log;
   result->log = NULL;
   program->status = CL_BUILD_ERROR;
-  program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+  program->binary_type = program->units.binary_type;
 }
 
 void icd_program_settle(cl_program program, bool wait) {

@@ -92,10 +92,17 @@ static unsigned char *binary_of(cl_program program, size_t *size) {
   return binary;
 }
 
+static cl_program_binary_type type_of(cl_program program) {
+  cl_program_binary_type type;
+  CHECK_CL(clGetProgramBuildInfo(program, opencl.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
+                                 NULL),
+           CL_SUCCESS);
+  return type;
+}
+
 static void check_plan(cl_program program, const char *extra) {
   char names[256], wanted[256];
   size_t count;
-  cl_program_binary_type type;
   snprintf(wanted, sizeof wanted, "k0;k1;k2;k3;%s", extra);
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL),
            CL_SUCCESS);
@@ -103,10 +110,7 @@ static void check_plan(cl_program program, const char *extra) {
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL),
            CL_SUCCESS);
   CHECK(count == KERNELS + 1);
-  CHECK_CL(clGetProgramBuildInfo(program, opencl.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
-                                 NULL),
-           CL_SUCCESS);
-  CHECK(type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  CHECK(type_of(program) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
@@ -178,6 +182,34 @@ static void test_failure(void) {
   for (int k = 0; k <= KERNELS; k++)
     CHECK_CL(clReleaseKernel(kernels[k]), CL_SUCCESS);
   release(program);
+}
+
+/* The build of a compiled object, which the program keeps if a unit fails. */
+static void test_object(void) {
+  cl_int error;
+  size_t size;
+  cl_program compiled = create("broken");
+  CHECK_CL(clCompileProgram(compiled, 1, &opencl.device, "", 0, NULL, NULL, NULL, NULL),
+           CL_SUCCESS);
+  unsigned char *binary = binary_of(compiled, &size);
+  const unsigned char *object = binary;
+  cl_program program =
+      clCreateProgramWithBinary(opencl.context, 1, &opencl.device, &size, &object, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  make_file("break");
+  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
+  check_plan(program, "broken");
+  CHECK(size_of(program) == size && status_of(program) == CL_BUILD_ERROR);
+  CHECK(type_of(program) == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+  remove_file("break");
+  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
+  run_extra(program, "broken");
+  CHECK(size_of(program) > 0 && type_of(program) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
+  run(&opencl, program, -1);
+  release(program);
+  release(compiled);
+  free(binary);
 }
 
 /* A unit fails, but the program can be built in one piece. */
@@ -293,6 +325,7 @@ int main(int argc, char **argv) {
   test_order();
   test_waits();
   test_failure();
+  test_object();
   test_whole();
   test_notify();
   test_threads();
