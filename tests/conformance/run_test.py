@@ -4,22 +4,30 @@ platform, or with none, it exits with a message before the first test. The CTS h
 
 run_test.py SOURCE OTHER      OCL_ICD_VENDORS names tegracl; OTHER is another driver's library
 """
+import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 RUN = Path(sys.argv[1], 'conformance/run')
 OTHER = sys.argv[2]
 
-# Lists one test, and exits with 0 after it has written RESULT as the result.
+# Lists TESTS, or exits with 0 after it has written RESULT as the result. The test HANG does not end.
 CTS = '''#!/bin/sh
 if [ "$1" = --list ]; then
-  printf '\\tvector_swizzle\\n'
+  printf '\\t%s\\n' ${TESTS:-vector_swizzle}
+elif [ "$1" = "$HANG" ]; then
+  echo $$ >pid.new
+  mv pid.new pid
+  exec sleep 1000
 else
-  echo '{"results": {"vector_swizzle": "'"${RESULT:-pass}"'"}}' >"$CL_CONFORMANCE_RESULTS_FILENAME"
+  echo '{"results": {"'"$1"'": "'"${RESULT:-pass}"'"}}' >"$CL_CONFORMANCE_RESULTS_FILENAME"
 fi
 '''
 
@@ -37,11 +45,16 @@ class Run(unittest.TestCase):
         self.vendors = self.folder / 'vendors'
         self.vendors.mkdir()
 
+    def command(self, *arguments):
+        return [RUN, '--cts', self.folder / 'cts', '--suite', 'basic', '--logs',
+                self.folder / 'logs', *arguments]
+
     def run_it(self, *arguments, **environment):
-        return subprocess.run(
-            [RUN, '--cts', self.folder / 'cts', '--suite', 'basic', '--logs', self.folder / 'logs',
-             *arguments], env=dict(os.environ, **environment), capture_output=True, text=True,
-            check=False)
+        return subprocess.run(self.command(*arguments), env=dict(os.environ, **environment),
+                              capture_output=True, text=True, check=False)
+
+    def record(self):
+        return json.loads((self.folder / 'logs/results.json').read_text(encoding='utf-8'))
 
     def refused(self, result, reason):
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
@@ -58,6 +71,60 @@ class Run(unittest.TestCase):
         result = self.run_it(RESULT='fail')
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn('basic vector_swizzle: fail (expected pass)', result.stdout)
+
+    def test_resumed(self):
+        self.run_it()
+        result = self.run_it('--resume', RESULT='fail')
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        record = self.record()
+        self.assertEqual(record['results']['basic']['vector_swizzle']['result'], 'pass')
+        self.assertEqual(len(record['sessions']), 1)
+        vendors = Path(os.environ['OCL_ICD_VENDORS'])
+        library = Path(next(vendors.glob('*.icd')).read_text(encoding='utf-8').strip())
+        self.assertEqual(record['build']['library'],
+                         hashlib.sha256(library.read_bytes()).hexdigest())
+
+    def test_resumed_with_another_build(self):
+        self.run_it()
+        record = self.record()
+        record['build']['library'] = 'another'
+        text = json.dumps(record)
+        (self.folder / 'logs/results.json').write_text(text, encoding='utf-8')
+        result = self.run_it('--resume')
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("'library': 'another'", result.stderr)
+        self.assertEqual((self.folder / 'logs/results.json').read_text(encoding='utf-8'), text)
+
+    def test_stopped_and_resumed(self):
+        tests = 'first second third'
+        pid_file = self.folder / 'cts/test_conformance/basic/pid'
+        with subprocess.Popen(self.command(), env=dict(os.environ, TESTS=tests, HANG='second'),
+                              stdout=subprocess.DEVNULL) as process:
+            while not pid_file.exists():
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 128 + signal.SIGTERM)
+        status = Path('/proc', pid_file.read_text(encoding='utf-8').strip(), 'status')
+        while status.exists() and 'zombie' not in status.read_text(encoding='utf-8'):
+            time.sleep(0.01)
+        self.assertEqual(list(self.record()['results']['basic']), ['first'])
+        self.run_it('--resume', TESTS=tests)
+        record = self.record()
+        self.assertEqual([test['result'] for test in record['results']['basic'].values()],
+                         ['pass'] * 3)
+        self.assertEqual(len(record['sessions']), 2)
+
+    def test_sample(self):
+        tests = ' '.join(f'test_{number}' for number in range(40))
+        chosen = {}
+        for seed in 'a', 'b':
+            self.run_it('--sample', '5', '--seed', seed, TESTS=tests)
+            chosen[seed] = set(self.record()['results']['basic'])
+            self.assertEqual(len(chosen[seed]), 2)
+        self.assertNotEqual(chosen['a'], chosen['b'])
+        self.run_it('--sample', '5', '--seed', 'a', TESTS=' '.join(reversed(tests.split())))
+        self.assertEqual(set(self.record()['results']['basic']), chosen['a'])
 
     def test_another_platform(self):
         (self.vendors / 'other.icd').write_text(f'{OTHER}\n', encoding='utf-8')
