@@ -1,6 +1,5 @@
-/* The code cache: pages of instructions, lowered at their first execution. Lookups take
- * no lock; lowering a page does. Also chooses the build of the core.
- */
+/* The code cache: pages of instructions, which are lowered when first executed. Looking up a page
+ * takes no lock; lowering one does. Also selects the build of the core. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@ enum { BUCKETS = 1024 };
 struct sm_code {
   struct sm_memory memory;
   pthread_mutex_t lock; /* for lowering */
-  uint32_t ur_high;     /* lowered code writes only uniform registers below it */
+  uint32_t ur_high;     /* lowered code writes only uniform registers below this one */
   bool annotated;       /* pages have notes */
   bool cached;          /* loads and stores go through the L1 cache */
   struct sm_page *bucket[BUCKETS];
@@ -104,7 +103,7 @@ static const struct sm_page *find_page(struct sm_page *const *bucket, uint64_t v
   return page;
 }
 
-/* Copies the instruction at va. False if nothing is mapped there. */
+/* Copies the instruction at va. Returns false if nothing is mapped there. */
 static bool fetch_instruction(struct sm_code *code, uint64_t va, uint64_t word[2]) {
   struct sm_range range;
   if (!code->memory.find(code->memory.space, va, &range) || va < range.gpu ||

@@ -1,6 +1,5 @@
-/* The lifetime of a CTA: its memory from the worker's pool, the turns of its warps, its
- * barriers, and its cache of mappings.
- */
+/* The lifetime of a CTA: its memory from the worker's pool, the scheduling of its warps, its
+ * barriers, and its cache of mappings. */
 #include <fenv.h>
 #include <stdlib.h>
 
@@ -11,8 +10,9 @@
 #include "emulator/sm/l1.h"
 #include "emulator/sm/state.h"
 
-/* Instructions of a warp's turn: enough to keep its registers in the host's cache, few enough for
- * warps that spin until another has run. */
+/* Instructions that a warp executes before the next warp runs: enough to keep its registers in the
+ * host's cache, and few enough that a warp which spins until another one has run does not spin for
+ * long. */
 enum { TURN = 8192 };
 
 enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
@@ -47,7 +47,7 @@ uint64_t sm_worker_instructions(const struct sm_worker *worker) {
   return worker->instructions;
 }
 
-/* Makes the memory at *p at least this large. Its contents may be lost. */
+/* Makes the buffer at *p at least this large. Does not preserve its contents. */
 static bool grow_buffer(uint8_t **p, size_t *have, size_t bytes) {
   if (*p && bytes <= *have)
     return true;
@@ -85,8 +85,8 @@ static void set_tids(struct sm_cta *cta, const uint32_t block[3]) {
   cta->tids_for = cta->warps;
 }
 
-/* Fills registers and predicates with arbitrary values: no source states that the hardware clears
- * them for a CTA. */
+/* Fills registers and predicates with arbitrary values, because no source states that the hardware
+ * clears them for a new CTA. */
 static void fill_with_leftovers(struct sm_warp *w) {
   const struct sm_grid *grid = w->cta->grid;
   enum { UNIFORM = 63 };
@@ -200,13 +200,13 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
 void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
   if (cta->grid->watch)
     sm_watch_finish(cta);
-  /* The next CTA in this memory must clear these uniform registers. */
+  /* The next CTA that uses this memory must clear these uniform registers. */
   uint32_t high = sm_code_ur_high(cta->grid->code);
   if (high > SM_UR_COUNT + 1)
     high = SM_UR_COUNT + 1;
   if (high > cta->ur_dirty)
     cta->ur_dirty = high;
-  /* Some lanes have not exited: the next CTA must clear their groups as well. */
+  /* If some lanes have not exited, the next CTA must clear their groups as well. */
   if (cta->exited != cta->threads)
     cta->stride = 0;
   cta->grid = NULL;
@@ -216,11 +216,11 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
 
 /* --- turns ------------------------------------------------------------------ */
 
-/* The host's floating-point state, saved while CTAs run with the default one. */
+/* CTAs run with the default floating-point state; the host's is saved meanwhile. */
 #if defined(__SSE2__)
 enum { MXCSR_DEFAULT = 0x1f80 };
 struct float_state {
-  unsigned mxcsr; /* the x87's state is not used by the interpreter */
+  unsigned mxcsr; /* the interpreter does not use the x87 */
 };
 static struct float_state enter_default_float(void) {
   struct float_state host = {_mm_getcsr()};
@@ -268,7 +268,8 @@ static struct sm_warp *next_ready_warp(struct sm_cta *cta) {
   return NULL;
 }
 
-/* For a CTA of which no warp can run: a barrier mask may name lanes that have left the barrier. */
+/* Releases lanes of a CTA in which no warp can run. This happens if the mask of a barrier includes
+ * lanes that have left the barrier. */
 static bool release_blocked(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++)
     if (sm_release_early(sm_warp_at(cta, k)))
@@ -288,7 +289,7 @@ static void report_deadlock(struct sm_cta *cta) {
   }
 }
 
-/* Runs one warp's turn. */
+/* Runs a warp until its turn ends. */
 static void run_turn(struct sm_warp *w, const struct sm_core *core) {
   do {
     const bool preempted = w->event == SM_EVENT_BUDGET;
@@ -300,7 +301,7 @@ static void run_turn(struct sm_warp *w, const struct sm_core *core) {
   } while (w->event == SM_EVENT_SWITCH && w->left > 0);
 }
 
-/* Drops the cached ranges if a mapping was removed since they were found. */
+/* Drops the cached ranges if a mapping has been removed since they were found. */
 static void drop_stale_ranges(struct sm_cta *cta) {
   const struct sm_memory *memory = &cta->grid->memory;
   const uint32_t unmappings = memory->unmappings ? *memory->unmappings : 0;
@@ -423,7 +424,8 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
     cta->bars_in_use |= 1u << id;
   }
   if (!(bar->warps >> w->index & 1)) {
-    /* A barrier counts whole warps: lanes that do not exist or have exited count as arrived. */
+    /* A barrier counts whole warps: lanes that do not exist or have exited count as having
+     * arrived. */
     bar->warps |= 1u << w->index;
     bar->absent += SM_LANES - (uint32_t)__builtin_popcount(w->alive);
   }

@@ -1,13 +1,13 @@
-/* The divergence engine: groups of lanes that execute together, their splits, waits and
- * reconvergence (docs/hardware/divergence.md sections 1 to 4).
- */
+/* Divergence: splits a warp into groups of lanes that execute together, blocks them and lets them
+ * reconverge (docs/hardware/divergence.md sections 1 to 4). */
 #include "emulator/sm/state.h"
 
 static uint32_t bit(uint32_t lane) {
   return 1u << lane;
 }
 
-/* A free group. There always is one: groups are disjoint, non-empty sets of lanes. */
+/* Returns a free group. There is always one, because groups are disjoint, non-empty sets of
+ * lanes. */
 static struct sm_group *find_free_group(struct sm_warp *w) {
   for (unsigned k = 0; k < SM_LANES; k++)
     if (w->group[k].state == SM_GROUP_FREE)
@@ -69,7 +69,7 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
   return u;
 }
 
-/* Lanes leave their blocked groups and continue at pc as a new group. */
+/* Moves lanes from their blocked groups into a new group that continues at pc. */
 static void release_lanes(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   for (unsigned k = 0; k < SM_LANES; k++) {
     struct sm_group *g = &w->group[k];
@@ -98,7 +98,8 @@ static uint32_t yielded_lanes(const struct sm_warp *w) {
   return lanes;
 }
 
-/* Releases lanes of a blocked group that wait for no other lane any more. False: there are none. */
+/* Releases the lanes of a blocked group that no longer wait for another lane. Returns false if
+ * there are none. */
 static bool try_release_group(struct sm_warp *w, const struct sm_group *g) {
   const bool bsync = g->state == SM_GROUP_BSYNC;
   const uint64_t pc = g->pc;
@@ -130,8 +131,8 @@ static bool try_release_group(struct sm_warp *w, const struct sm_group *g) {
   return false;
 }
 
-/* Releases the lanes whose wait has ended. Call after lanes have blocked, exited, yielded or left a
- * barrier. */
+/* Releases all lanes whose wait is over. Call this after lanes have blocked, exited, yielded or
+ * left a barrier. */
 static void release_groups(struct sm_warp *w) {
   for (bool again = true; again;) {
     again = false;
@@ -199,7 +200,8 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   w->alive &= ~mask;
   w->cta->exited += (uint32_t)__builtin_popcount(mask);
   set_group_mask(w, now, now->mask & ~mask);
-  const bool some_stay = now->mask != 0; /* read now: a released group may reuse the struct */
+  const bool some_stay =
+      now->mask != 0; /* read before release_groups, which may reuse the struct */
   if (w->alive)
     release_groups(w);
   sm_bar_after_exit(w->cta);

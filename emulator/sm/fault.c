@@ -1,12 +1,11 @@
-/* Records and messages of faults. */
+/* Fault records and their messages. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "emulator/sm/state.h"
 #include "gpu/isa/insn.h"
 
-/* No buffer begins at such a low address: the kernel used a null pointer, or a small offset from
- * one. */
+/* No buffer starts below this address: a lower one is a null pointer plus a small offset. */
 enum { NULL_PAGE_BYTES = 4096 };
 
 static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
@@ -15,7 +14,7 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
   char *rest = f->message + length;
   const size_t size = sizeof f->message - (size_t)length;
   if (f->kind == SM_FAULT_MISALIGNED)
-    snprintf(rest, size, ", a misaligned address: no multiple of %u", f->access_bytes);
+    snprintf(rest, size, ", a misaligned address: not a multiple of %u", f->access_bytes);
   else if (f->kind == SM_FAULT_SHARED_RANGE)
     snprintf(rest, size, " in local memory out of range: the work-group has %u bytes",
              grid->shared_bytes);
@@ -26,7 +25,7 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
     snprintf(rest, size, " in global memory that is not mapped: a null pointer?");
   else
     snprintf(rest, size, " in global memory that is not mapped%s",
-             f->is_write ? ", or only for reading" : "");
+             f->is_write ? ", or mapped read-only" : "");
 }
 
 static void write_message(struct sm_fault *f, const struct sm_grid *grid) {
@@ -45,23 +44,23 @@ static void write_message(struct sm_fault *f, const struct sm_grid *grid) {
     break;
   case SM_FAULT_REGISTER_RANGE:
     snprintf(f->message, sizeof f->message,
-             "%s names a register beyond the %u that the launch gave", name, grid->registers);
+             "%s uses a register beyond the %u that the launch allocated", name, grid->registers);
     break;
   case SM_FAULT_BARRIER_RANGE:
-    snprintf(f->message, sizeof f->message, "%s uses a barrier beyond the %u that the launch gave",
-             name, grid->barriers);
+    snprintf(f->message, sizeof f->message,
+             "%s uses a barrier beyond the %u that the launch allocated", name, grid->barriers);
     break;
   case SM_FAULT_PC_RANGE:
     snprintf(f->message, sizeof f->message,
-             "an instruction is fetched at 0x%" PRIx64 ", where no code is mapped", f->pc);
+             "instruction fetch from 0x%" PRIx64 ", where no code is mapped", f->pc);
     break;
   case SM_FAULT_TRAP:
     snprintf(f->message, sizeof f->message, "the kernel trapped");
     break;
   case SM_FAULT_DEADLOCK:
     snprintf(f->message, sizeof f->message,
-             "every work-item left of group (%u,%u,%u) waits for another", f->ctaid[0], f->ctaid[1],
-             f->ctaid[2]);
+             "deadlock: each remaining work-item of group (%u,%u,%u) waits for another",
+             f->ctaid[0], f->ctaid[1], f->ctaid[2]);
     break;
   case SM_FAULT_NOT_IMPLEMENTED:
     snprintf(f->message, sizeof f->message, "the emulator does not execute %s yet", name);
@@ -71,7 +70,7 @@ static void write_message(struct sm_fault *f, const struct sm_grid *grid) {
              "group (%u,%u,%u) has executed %" PRIu64 " warp instructions: an endless loop?",
              f->ctaid[0], f->ctaid[1], f->ctaid[2], grid->watch->watchdog);
     break;
-  default: /* the reporting function writes the message */
+  default: /* sm_report has written the message */
     break;
   }
 }

@@ -7,7 +7,7 @@
 #include "base/splitmix.h"
 
 enum { OTHER, CONSTANT };
-enum { FIRST_AGE = 1 }; /* lines start with age 0: invalid */
+enum { FIRST_AGE = 1 }; /* lines start with age 0, which is invalid */
 
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
   struct sm_l1_caches *caches = calloc(1, sizeof *caches + sms * sizeof caches->sm[0]);
@@ -39,7 +39,7 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
   }
 }
 
-/* Also draws how often hits drop their sectors: never, 1 of 8, or always. */
+/* Also chooses at random how often hits drop their sectors: never, 1 in 8, or always. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   static const uint32_t forgets[] = {0, 0, 8, 1};
   const uint32_t k = splitmix_below(&caches->random, caches->count);
@@ -67,7 +67,7 @@ static struct sm_l1_line *find_line(struct sm_l1 *l1, const void *space, uint64_
   return NULL;
 }
 
-/* Makes an empty line, in place of an invalid one if the set has any. */
+/* Adds an empty line to its set, in place of an invalid line if there is one. */
 static struct sm_l1_line *replace_line(struct sm_l1 *l1, const void *space, uint64_t line,
                                        bool constant) {
   struct sm_l1_line *set = set_of_line(l1, line);

@@ -1,4 +1,5 @@
-/* Texture instructions: from a lane's registers to the texture units and back. */
+/* Texture instructions: pass the operands of each lane to the texture units and store the
+ * results. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +10,12 @@
 
 enum { HEADER_BITS = 20, DESCRIPTOR_BYTES = 32 };
 
-/* The execution of one warp's instruction, lane by lane. */
+/* A texture instruction of a warp, which is executed lane by lane. */
 struct texture_read {
   struct sm_warp *w;
   const struct sm_uop *u;
   uint32_t lane;
-  uint32_t handle; /* of texture and sampler, if they are decoded */
+  uint32_t handle; /* of texture and sampler, valid if decoded */
   bool decoded;
   struct emu_texture texture;
   struct emu_sampler sampler;
@@ -47,16 +48,16 @@ static bool read_descriptor(struct texture_read *r, const struct sm_pool *pool, 
                             uint32_t index, uint32_t *words) {
   char wrong[EMU_TEXTURE_MESSAGE];
   if (!pool->address)
-    return raise_texture_fault(r, what, index, "the channel has no pool of them");
+    return raise_texture_fault(r, what, index, "no pool is bound to the channel");
   if (index > pool->last) {
-    snprintf(wrong, sizeof wrong, "the last one of the pool is %" PRIu32, pool->last);
+    snprintf(wrong, sizeof wrong, "the last index of the pool is %" PRIu32, pool->last);
     return raise_texture_fault(r, what, index, wrong);
   }
   return read_memory(r, pool->address + (uint64_t)index * DESCRIPTOR_BYTES, words,
                      DESCRIPTOR_BYTES);
 }
 
-/* Does the texture have the dimensions that the instruction expects? */
+/* Returns whether the texture has the dimensions that the instruction expects. */
 static bool has_expected_shape(const struct texture_read *r) {
   const struct emu_texture *t = &r->texture;
   const unsigned dimensions = emu_texture_dimensions(t);
@@ -83,7 +84,7 @@ static bool find_texture(struct texture_read *r, uint32_t handle) {
   if (!emu_texture_decode(words, &r->texture, wrong))
     return raise_texture_fault(r, "texture header", index, wrong);
   if (!has_expected_shape(r)) {
-    snprintf(wrong, sizeof wrong, "TEXTURE_TYPE is %u, which the instruction does not suit",
+    snprintf(wrong, sizeof wrong, "TEXTURE_TYPE is %u, which does not match the instruction",
              r->texture.type);
     return raise_texture_fault(r, "texture header", index, wrong);
   }
@@ -98,7 +99,7 @@ static bool find_texture(struct texture_read *r, uint32_t handle) {
   return true;
 }
 
-/* Offset i of those that are packed in a word, as signed fields. */
+/* Returns offset i of a word of packed signed offsets. */
 static int packed_offset(uint32_t packed, unsigned i, unsigned bits) {
   return (int32_t)(packed << (32 - bits * (i + 1))) >> (32 - bits);
 }
@@ -139,7 +140,7 @@ static bool execute_lane(struct texture_read *r, const uint32_t *handles) {
   case SM_TEXTURE_TLD:
     for (unsigned k = 0; k < u->texture.coordinates; k++)
       texel[k] = (int32_t)((uint32_t)texel[k] + (uint32_t)place.offset[k]);
-    if (level) /* textures have only level 0: the texel is outside */
+    if (level) /* textures have only level 0: read outside */
       texel[0] = -1;
     ok = emu_texture_fetch(&r->texture, texel, place.layer, &memory, result);
     break;

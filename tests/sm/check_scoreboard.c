@@ -116,7 +116,7 @@ static void wait_removed(void **state) {
     assert_int_equal(code[use][0], before[0]); /* only control bits differ */
     assert_true(run(kernels[k]) > 0);
     char expected[64];
-    snprintf(expected, sizeof expected, "R%u before scoreboard %u is waited for",
+    snprintf(expected, sizeof expected, "R%u without a wait for scoreboard %u",
              loading.operand[1].reg, scoreboard);
     assert_non_null(strstr(last.message, expected));
     assert_true(last.instruction[0]);

@@ -529,9 +529,9 @@ static void faults(void **state) {
     uint64_t handle;
     enum sm_fault_kind kind;
   } wrong[] = {
-      {"tex_2d_constant", "texture header 10: the last one of the pool is 9", last + 1,
+      {"tex_2d_constant", "texture header 10: the last index of the pool is 9", last + 1,
        SM_FAULT_TEXTURE},
-      {"tex_2d_constant", "sampler 2: the last one of the pool is 1",
+      {"tex_2d_constant", "sampler 2: the last index of the pool is 1",
        2u << TEXTURE_HANDLE_HEADER_BITS, SM_FAULT_TEXTURE},
       {"tex_2d_constant", "TEXTURE_TYPE is 2", VOLUME * VARIANTS, SM_FAULT_TEXTURE},
       {"tex_3d_constant", "TEXTURE_TYPE is 7", FLAT, SM_FAULT_TEXTURE},
@@ -552,7 +552,7 @@ static void faults(void **state) {
   make_header(header, FLAT, 0, data);
   module_textures(module, (struct sm_pool){0}, (struct sm_pool){samplers, 1});
   assert_false(run("tld_2d_constant", 0, &fault));
-  assert_non_null(strstr(fault.message, "the channel has no pool of them"));
+  assert_non_null(strstr(fault.message, "no pool is bound to the channel"));
 }
 
 static uint32_t random_word(void) {

@@ -1,10 +1,9 @@
-/* Check mode: undefined values, results used before the wait for their scoreboard, masks of
- * warp-synchronous operations.
+/* Check mode: undefined values, results that are used before their scoreboard was waited for, and
+ * masks of warp-synchronous operations.
  *
- * Instructions may move and compute undefined values: compilers do so where the result is
- * not used. A value is reported when something depends on it: an address, a branch, a store to
- * global memory.
- */
+ * Instructions may move undefined values and compute with them, because compilers let them do so
+ * where the result is unused. A value is reported when something depends on it: an address, a
+ * branch or a store to global memory. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,8 +13,8 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 
 /* --- scoreboards: docs/hardware/sass.md, control bits ------------------------------ */
 
-/* A load without a scoreboard: code cannot wait for its result. Loads from shared memory are
- * excepted: they finish in order, and ptxas waits for a later one. */
+/* The scoreboard of a load that sets none, so that code cannot wait for it. Loads from shared
+ * memory are exempt: they finish in order, and ptxas waits for a later one. */
 enum { NEVER = SM_SCOREBOARDS };
 
 static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
@@ -23,7 +22,7 @@ static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
   return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
 }
 
-/* A wait for the scoreboard of an instruction's result covers its sources: they have been read. */
+/* A wait for the result of an instruction also covers its sources, which have been read by then. */
 static bool is_pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
   return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
          !is_waited_for(ws, p->scoreboard, p->generation) &&
@@ -42,19 +41,19 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
   const uint32_t lane = (uint32_t)__builtin_ctz(m);
   if (p->scoreboard == NEVER)
     sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
-              "uses %s%u, which no scoreboard announces: it is loaded", letter, number);
+              "uses %s%u, but no scoreboard announces the result of the load", letter, number);
   else
     sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
-              is_result
-                  ? "uses %s%u before scoreboard %u is waited for, which announces the result "
-                    "of the instruction"
-                  : "writes %s%u before scoreboard %u is waited for, which announces that it "
-                    "was read by the instruction",
+              is_result ? "uses %s%u without a wait for scoreboard %u, which announces the result "
+                          "of the instruction"
+                        : "writes %s%u without a wait for scoreboard %u, which announces that the "
+                          "register was read by the instruction",
               letter, number, p->scoreboard);
 }
 
-/* writer: the note of the instruction if it writes the place, else NULL. Accesses to shared memory
- * are in order: ptxas lets the result of one replace the result or source of another. */
+/* Reports a place that an unfinished instruction still reads or will write. writer is the note of
+ * the current instruction if it writes the place, else NULL. Accesses to shared memory complete in
+ * order, so ptxas lets the result of one overwrite the result or source of another. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
   struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
@@ -136,7 +135,7 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     for (struct places p = writes_of(note); next_place(&p, &place);)
       ws->result[place] =
           pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
-  /* Uniform registers are read at once: NVRTC's code writes them directly after a store. */
+  /* Uniform registers are read at issue: NVRTC's code overwrites them directly after a store. */
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
       if (place >= SM_SLOT_R)
@@ -152,7 +151,7 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
       [SM_CAUSE_SHARED] = "local memory that nothing has written, read",
       [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
       [SM_CAUSE_GLOBAL] = "global memory that nothing has written, read",
-      [SM_CAUSE_LANE] = "a lane that does not take part, read",
+      [SM_CAUSE_LANE] = "a lane that does not participate, read",
   };
   const unsigned cause = origin & cause_mask;
   sm_report(w, sm_pc_of(w, u), SM_REPORT_UNDEFINED, (uint32_t)__builtin_ctz(lanes),
@@ -160,7 +159,8 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
             "%s is undefined: it comes from %s", use, causes[cause]);
 }
 
-/* For a place on which something depends: reports it once if it is undefined in lanes of m. */
+/* Reports a place on which something depends, if it is undefined in any lane of m. Marks it as
+ * defined, so that it is reported once. */
 static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
                                 struct sm_warp_shadow *ws, unsigned place, uint32_t m,
                                 const char *use) {
@@ -188,7 +188,7 @@ static unsigned source_place(const struct sm_uop *u, unsigned which) {
   return u->scalar_slot == which ? 0 : u->s[which] / SM_REG_BYTES;
 }
 
-/* Adds the lanes of a SHFL that read an undefined value, or a lane that does not take part. The
+/* Adds the lanes whose SHFL reads an undefined value or a lane that does not participate. The
  * source lanes are computed as in the handler (exec_ctl.c). */
 static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           uint32_t m, struct taint *t) {
@@ -224,7 +224,7 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   t->lanes |= absent;
 }
 
-/* The undefined lanes in the result of an instruction that does not access memory. */
+/* Returns the lanes in which the result of an instruction without memory access is undefined. */
 static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
                                    const struct sm_note *note, struct sm_warp_shadow *ws,
                                    uint32_t m) {
@@ -241,7 +241,8 @@ static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
   }
   case SM_H_prmt_imm:
   case SM_H_prmt: {
-    /* Bytes may be inserted into an incomplete word: undefined only if both sources are. */
+    /* PRMT may insert bytes into an incomplete word: its result counts as undefined only if both
+     * sources are. */
     struct taint low = {0}, high = {0};
     add_taint(&low, ws, source_place(u, 0), m);
     add_taint(&high, ws, source_place(u, 2), m);
@@ -333,7 +334,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
         add_taint(&data, ws, note->read[k].slot + word, m);
     t.origin = data.origin;
     t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
-    if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
+    if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
       t.lanes = SM_ALL_LANES;
   }
   /* The result is also undefined if the guard is. */
@@ -356,7 +357,7 @@ static void report_mask(struct sm_warp *w, const struct sm_uop *u, uint32_t lane
 static void check_own_lane(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes,
                            uint32_t mask) {
   if (lanes & ~mask)
-    report_mask(w, u, (uint32_t)__builtin_ctz(lanes & ~mask), mask, "in which it is not");
+    report_mask(w, u, (uint32_t)__builtin_ctz(lanes & ~mask), mask, "which does not include it");
 }
 
 static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
@@ -370,13 +371,13 @@ static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m
     check_own_lane(w, u, 1u << i, mask[i]);
     FOR_MASK(k, m & mask[i])
     if (mask[k] != mask[i]) {
-      report_mask(w, u, i, mask[i], "which differs from that of another lane in it");
+      report_mask(w, u, i, mask[i], "but another lane in that mask has a different one");
       return;
     }
   }
 }
 
-/* BRA.DIV and BRA.CONV, by which converged lanes skip a WARPSYNC. */
+/* Checks BRA.DIV and BRA.CONV, by which converged lanes skip a WARPSYNC. */
 static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }
@@ -391,7 +392,7 @@ static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m)
   sm_release_clock(w, w->cta->shadow->barrier_clock[request.id % SM_BARRIERS]);
   if (request.count % SM_LANES)
     sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
-              "barrier %u is for %u work-items, which is no multiple of %d", request.id,
+              "barrier %u is for %u work-items, which is not a multiple of %d", request.id,
               request.count, SM_LANES);
   else if (request.count > w->cta->warps * SM_LANES)
     sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
@@ -400,12 +401,12 @@ static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m)
   else if (w->cta->bars_in_use >> request.id % SM_BARRIERS & 1 &&
            (bar->whole != !request.count || bar->expected != request.count))
     sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
-              "barrier %u is for %u work-items here, but others wait at it for %u", request.id,
-              request.count ? request.count : w->cta->threads,
+              "barrier %u is for %u work-items here, but for %u where others wait at it",
+              request.id, request.count ? request.count : w->cta->threads,
               bar->whole ? w->cta->threads : bar->expected);
 }
 
-/* A read past the end of a constant bank returns zero. */
+/* Reports reads past the end of a constant bank, which return zero. */
 static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                            uint32_t m) {
   const uint32_t *index = sm_file_at(w, u->s[0]);

@@ -1,7 +1,6 @@
-/* Check mode: the state of memory: bytes that nothing has written, memory that kernels may
- * not read or not write, pointers that left their buffer. Runs for the lanes of each
- * memory instruction, before it is executed.
- */
+/* Check mode: reads of bytes that were never written, accesses to memory that kernels may not read
+ * or may not write, and pointers outside their buffer. Runs for the lanes of each memory
+ * instruction before it is executed. */
 #include <inttypes.h>
 #include <pthread.h>
 
@@ -9,7 +8,7 @@
 
 /* --- shared and private memory --------------------------------------------------- */
 
-/* A work-item that reads an mbarrier is ordered after those that have arrived at it. */
+/* A read of an mbarrier is ordered after all earlier arrivals at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
   if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
     memset(defined, SM_MBARRIER, a->note->bytes);
@@ -17,8 +16,8 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
-/* Sets *origin to that of an undefined word which is read, and records the origin of an undefined
- * value which is written. */
+/* If the access reads an undefined word, sets *origin to the origin of that word. If it writes an
+ * undefined value, records the origin of the value. */
 static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
                         uint64_t *origin) {
   if (found && *of_word)
@@ -27,7 +26,7 @@ static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found
     *of_word = a->origin | SM_ORIGIN_STORED;
 }
 
-/* True if it reads an undefined value. undefined: the value that it writes is undefined. */
+/* Returns true if the access reads an undefined value. undefined is true if it writes one. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
   const uint32_t bytes = a->note->bytes;
@@ -83,7 +82,7 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
   return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
-/* The destinations of LDGSTS. */
+/* Checks the shared addresses to which LDGSTS copies. */
 static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint64_t origin) {
   const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
   const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->ldgsts.shared_offset;
@@ -98,8 +97,8 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 
 /* --- global memory ------------------------------------------------------------------ */
 
-/* All CTAs share the cells of global memory. Each KiB has a lock, which it shares with other KiB:
- * it protects their cells. */
+/* All CTAs share the cells of global memory. A lock protects the cells of one KiB in every
+ * LOCKS. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
 static pthread_mutex_t locks[LOCKS] = {
     [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
@@ -119,7 +118,8 @@ static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes
   return at < r->size && bytes <= r->size - at;
 }
 
-/* The memory range that contains an access. NULL: there is none, and it will fault. */
+/* Returns the memory range that contains an access, or NULL if there is none and the access will
+ * fault. */
 static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
   struct sm_range *r = &cta->shadow->range;
   const struct sm_memory *memory = &cta->grid->memory;
@@ -133,8 +133,9 @@ static void check_rights(const struct sm_access *a, const struct sm_memory_shado
   if (bad_write || (shadow->write_only && a->note->access != SM_ACCESS_STORE))
     sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_ACCESS, a->lane,
               &(struct sm_about){.address = a->at, .bytes = a->note->bytes, .is_write = bad_write},
-              bad_write ? "write of %u bytes at 0x%" PRIx64 " in a buffer that kernels only read"
-                        : "read of %u bytes at 0x%" PRIx64 " in a buffer that kernels only write",
+              bad_write
+                  ? "write of %u bytes at 0x%" PRIx64 " in a buffer that kernels may only read"
+                  : "read of %u bytes at 0x%" PRIx64 " in a buffer that kernels may only write",
               a->note->bytes, a->at);
 }
 
@@ -150,7 +151,8 @@ static void check_bounds(const struct sm_access *a) {
       a->is_write ? "write" : "read", bytes, a->at);
 }
 
-/* True if it reads a byte that nothing has written. Requires the lock of the address. */
+/* Returns true if the access reads a byte that was never written. The caller holds the lock of the
+ * address. */
 static bool global_words(struct sm_access *a, const struct sm_range *r) {
   const uint64_t offset = a->at - r->gpu;
   const uint32_t bytes = a->note->bytes;

@@ -1,8 +1,9 @@
-/* Check mode: the buffer to which an address belongs. A parameter whose value is in a
- * mapping is a pointer into it, and so are values computed from it by moves and additions.
- * A combination of two pointers, or a part of one, belongs to no known buffer and is not
- * checked; nor are pointers that were read from memory.
- */
+/* Check mode: the buffer to which an address belongs.
+ *
+ * A parameter whose value is an address in a mapping is a pointer into that mapping. So are values
+ * computed from it by moves and additions. The result of combining two pointers, or of extracting a
+ * part of one, has no known buffer and is not checked. Neither are pointers that were read from
+ * memory. */
 #include "emulator/sm/check/watch.h"
 
 enum { PARAMETERS_AT = 0x160 }; /* docs/hardware/command-stream.md 6 */
@@ -64,7 +65,7 @@ static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
                                                                 : SM_POINTER_NONE;
 }
 
-/* The source operands whose pointer the result keeps: a mask of slots. */
+/* Returns the source operands whose pointer the result keeps, as a mask of slots. */
 static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *note) {
   const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
   switch (note->handler) {
@@ -90,7 +91,7 @@ static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *n
   }
 }
 
-/* Joins the pointers of one operand. Without propagates, a pointer counts as an unknown one. */
+/* Joins the pointers of one operand. If !propagates, its pointers become unknown ones. */
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                         unsigned slot, unsigned words, bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
@@ -116,7 +117,7 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
   out->l[i] = p >> i & 1 ? a.l[i] : b.l[i];
 }
 
-/* Joins the pointer of a word of constant bank 0. */
+/* Joins the pointer in a word of constant bank 0. */
 static void add_constant(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_shadow *s = w->cta->shadow;
   const uint32_t at = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
@@ -124,7 +125,8 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
     add_all(out, s->pointer_at[at / 4]);
 }
 
-/* Joins the pointers of all operands and lanes. Without propagates, they count as unknown. */
+/* Joins the pointers of all operands and lanes. If !propagates, the result is an unknown
+ * pointer. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                       const struct sm_note *note, uint32_t m, bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);

@@ -1,29 +1,29 @@
 /* Check mode: data races.
  *
- * Two accesses to a byte race if they are by different work-items of a grid, one is a write, and
- * nothing orders them:
+ * Two accesses to a byte race if different work-items of a grid make them, at least one is a write,
+ * and nothing orders them:
  *
- * - In a CTA, barriers do, tracked by vector clocks: an access is over if the other warp has seen
- *   the clock that the warp of the access had then.
- * - In a warp, the clock also advances at warp-synchronous operations.
+ * - Barriers order the accesses within a CTA. Vector clocks track this: an access happened before
+ *   if the other warp has seen the clock that the accessing warp had at the time.
+ * - Within a warp, the clock also advances at warp-synchronous operations.
  * - Compare-and-swap and exchange order the accesses before and after them, as locks do.
- * - Between CTAs: one has released (a fence of wider scope than its CTA, an atomic of a lock) after
- *   its access, and the other has acquired since. Whether both used the same variable is not
- *   checked, so that no correct program is reported.
+ * - Accesses of two CTAs are ordered if the first CTA has released after its access (by a fence of
+ *   wider scope than the CTA, or by an atomic that locks use) and the second has acquired since
+ *   then. Whether both used the same variable is not checked, so no correct program is reported.
  *
- * Accesses that are both strong (atomic, volatile) do not race, nor does a write that does not
- * change the value. The records of a word are the last writer and the last readers of two warps.
- */
+ * Two strong accesses (atomic or volatile) do not race. Neither does a write that does not change
+ * the value. The record of a word has its last writer and the last readers from two warps. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "emulator/sm/check/watch.h"
 
-_Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "as memory for them is reserved");
+_Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "must equal sizeof(struct sm_cell)");
 
-/* now_released counts the releases of all CTAs: a time. released has the time of each CTA's last
- * release, by its number; CTAs that share an entry count as having released together. */
+/* now_released counts the releases of all CTAs and serves as their time. released has the time of
+ * each CTA's last release, indexed by the CTA's number. CTAs that share an entry count as having
+ * released together. */
 enum { RELEASES = 4096 };
 static _Atomic uint32_t now_released;
 static _Atomic uint32_t released[RELEASES];
@@ -47,12 +47,12 @@ static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touc
   const struct sm_grid *grid = a->w->cta->grid;
   const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
   if (!a->global || t->cta - grid->first_number >= ctas)
-    return true; /* of an earlier grid, or of a CTA that had this shared memory before */
+    return true; /* of an earlier grid, or of a CTA that used this shared memory before */
   return atomic_load_explicit(&released[t->cta % RELEASES], memory_order_relaxed) > t->time &&
          a->w->cta->shadow->acquired > t->time;
 }
 
-/* Is the touch ordered before the lane's access? */
+/* Returns whether the recorded access t is ordered before the current access. */
 static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_warp *w = a->w;
   const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
@@ -61,7 +61,7 @@ static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
   return t->clock < sm_shadow_of(w)->clock[warp] || (warp == w->index && lane == a->lane);
 }
 
-/* Describes the work-item and group of a touch. */
+/* Describes the work-item of a recorded access, and its group if it is another one. */
 static void describe_touch(const struct sm_access *a, const struct sm_touch *t, char *text,
                            size_t size) {
   const struct sm_grid *g = a->w->cta->grid;
@@ -87,8 +87,8 @@ static void report_race(const struct sm_access *a, const struct sm_touch *t, boo
             was_write ? "write" : "read", who);
 }
 
-/* Accesses that race in no order: both are strong, or one is a compare-and-swap, which
- * verifies the value that the other has read. */
+/* Returns whether two unordered accesses do not race: both are strong, or one is a
+ * compare-and-swap, which verifies the value that the other one reads. */
 static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
   return (a->strong && t->strong) || (a->note->compares && !was_write) ||
          (t->compares && !a->is_write);
@@ -103,7 +103,7 @@ static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t la
   return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
 }
 
-/* Does the lane's value differ from memory? */
+/* Returns whether the write changes memory. */
 static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
     return true;
@@ -114,7 +114,7 @@ static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   return false;
 }
 
-/* The bytes that a store writes to a word. */
+/* Returns the bytes that a store writes to one word, at their places in it. */
 static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p) {
   uint32_t value = 0;
   for (unsigned k = 0; k < p->count; k++) {
@@ -124,7 +124,8 @@ static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p)
   return value;
 }
 
-/* Does a store write the value of the store before it, which may not be in memory yet? */
+/* Returns whether a store repeats the value of the store before it, which may not be in memory
+ * yet. */
 static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
   const uint8_t common = cell->writer.bytes & now->bytes;
   if (!cell->writer.valued || !now->valued)

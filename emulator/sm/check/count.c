@@ -1,15 +1,16 @@
-/* Profile mode: counts of executed instructions, and of sectors and passes of their accesses. */
+/* Profile mode: counts executed instructions, sectors of global memory and passes over shared
+ * memory. */
 #include "emulator/sm/check/watch.h"
 
 enum { BANKS = 32, BANK_BYTES = 4 };
 
-_Static_assert((int)SM_CLASS_COUNT <= (int)SM_COUNTED_CLASSES, "room for every class");
+_Static_assert((int)SM_CLASS_COUNT <= (int)SM_COUNTED_CLASSES, "each class needs a counter");
 
 const char *sm_class_name(unsigned class) {
   return class < SM_CLASS_COUNT ? sm_class_names[class] : NULL;
 }
 
-/* Sectors that the lanes access. Each access is in one sector, because it is aligned. */
+/* Counts the sectors that the lanes access. Aligned accesses are within one sector each. */
 static unsigned count_sectors(const uint64_t *address, uint32_t m) {
   uint64_t seen[SM_LANES];
   unsigned count = 0;
@@ -25,8 +26,8 @@ static unsigned count_sectors(const uint64_t *address, uint32_t m) {
   return count;
 }
 
-/* Passes of a shared access: the largest number of different words in one bank. Wide accesses use
- * a half or a quarter of the warp at a time. */
+/* Counts the passes of a shared access: the largest number of different words in one bank. Wide
+ * accesses use a half or a quarter of the warp at a time. */
 static unsigned count_passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
   const unsigned parts = bytes > BANK_BYTES ? bytes / BANK_BYTES : 1;
   const unsigned lanes = SM_LANES / parts, words = parts;

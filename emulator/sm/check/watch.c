@@ -1,6 +1,5 @@
-/* Check and profile modes: the step of each instruction, the memory of records, reports, and the
- * clocks of warps, by which barriers order accesses.
- */
+/* Check and profile modes: the hook before each instruction, the memory for records, reports, and
+ * the vector clocks by which barriers order accesses. */
 #include "emulator/sm/check/watch.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
-/* Check and profile modes: the records of a CTA besides its state, and the interfaces between
- * watch.c (lifetime, step of each instruction, reports), check.c (registers), check_memory.c
- * (state of memory), check_race.c (races), check_pointer.c (buffers of addresses) and count.c
- * (profile). */
+/* Check and profile modes: the records of a CTA, and the interfaces between watch.c (lifetime, hook
+ * before each instruction, reports), check.c (registers), check_memory.c (state of memory),
+ * check_race.c (races), check_pointer.c (buffers of addresses) and count.c (profile). */
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
 
@@ -11,12 +10,12 @@
 enum {
   SM_SLOTS = SM_SLOT_R + 256,
   SM_SCOREBOARDS = 6,
-  /* Arrays for slots and predicates: the predicates follow the slots. */
+  /* Arrays of places have the slots first, then the predicates. */
   SM_PLACES = SM_SLOTS + SM_PRED_FILE,
 };
 
-/* The cause of an undefined value, in the low bits of an origin. The other bits are the pc of the
- * instruction that read it (0 for registers at the start). */
+/* An origin identifies where an undefined value comes from. The cause is in its low bits, the pc of
+ * the instruction that read the value in the others (0 for registers at the start). */
 enum sm_cause {
   SM_CAUSE_REGISTER,
   SM_CAUSE_SHARED,
@@ -26,13 +25,13 @@ enum sm_cause {
   SM_ORIGIN_STORED = 8, /* flag: the undefined value was stored in memory */
 };
 
-/* A register that an unfinished instruction will write, or still reads. */
+/* A register that an unfinished instruction will write or still reads. */
 struct sm_pending {
   uint32_t lanes;
-  uint32_t generation; /* of its scoreboard then; once it differs, code has waited for it */
+  uint32_t generation; /* the scoreboard's at issue; once it has changed, code has waited */
   uint8_t scoreboard, result_scoreboard;
   uint32_t result_generation;
-  bool shared; /* of an access to shared memory */
+  bool shared; /* the instruction accesses shared memory */
   uint64_t pc; /* of the instruction */
 };
 
@@ -41,43 +40,43 @@ struct sm_warp_shadow {
   uint64_t origin[SM_PLACES];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint32_t generation[SM_SCOREBOARDS];
-  /* Vector clock: the releases of other warps that this warp has seen; its own entry counts
-   * releases. */
+  /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
+   * own releases. */
   uint32_t clock[SM_MAX_WARPS];
-  /* The parameter from which each lane of a register was computed: SM_POINTER_*. */
+  /* The parameter from which the register was computed, for each lane: SM_POINTER_*. */
   uint8_t pointer[SM_SLOTS][SM_LANES];
 };
 
-/* Words of bank 0, up to the end of the parameters: docs/hardware/command-stream.md 6. */
+/* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
 enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
 
-/* A pointer among the parameters, and the memory that it may access. Registers record it by number:
- * SM_POINTER_FIRST plus its index; SM_POINTER_MANY is an unknown one. */
+/* A pointer among the parameters, and the memory that it may access. Registers refer to it by
+ * SM_POINTER_FIRST plus its index. SM_POINTER_MANY is an unknown pointer. */
 enum { SM_POINTER_NONE, SM_POINTER_FIRST, SM_POINTER_MANY = 255, SM_PARAMETERS = 64 };
 struct sm_parameter {
   uint64_t gpu, size;
   uint32_t offset; /* in bank 0 */
 };
 
-/* The state of a byte of memory. */
+/* States of a byte of memory. */
 enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* an mbarrier with an arrival */ };
 
 /* An access to a word of memory. */
 struct sm_touch {
-  uint32_t cta;   /* its number over all grids */
+  uint32_t cta;   /* number of the CTA, counted over all grids */
   uint32_t clock; /* of its warp */
-  uint32_t time;  /* for the order between CTAs: check_race.c */
+  uint32_t time;  /* orders it with other CTAs: check_race.c */
   uint32_t pc;    /* offset from the program */
   uint16_t thread;
-  uint8_t bytes;     /* mask of the word's bytes; 0: none */
-  bool strong : 1;   /* atomic or volatile: these do not race with each other */
-  bool compares : 1; /* compare-and-swap: does not race with a read that it verifies */
-  bool valued : 1;   /* a store: the cell has its value */
+  uint8_t bytes;     /* mask of the word's bytes; 0 means no access */
+  bool strong : 1;   /* atomic or volatile; two strong accesses do not race */
+  bool compares : 1; /* compare-and-swap; does not race with a read that it verifies */
+  bool valued : 1;   /* a store, whose value is in the cell */
 };
 
 struct sm_cell {
-  struct sm_touch writer, reader[2]; /* the last readers, of different warps */
-  uint32_t value;                    /* what the writer stored */
+  struct sm_touch writer, reader[2]; /* the last readers, from different warps */
+  uint32_t value;                    /* stored by the writer */
 };
 
 /* A lane's access to memory. */
@@ -86,32 +85,32 @@ struct sm_access {
   const struct sm_uop *u;
   const struct sm_note *note;
   uint32_t lane;
-  uint64_t at;           /* its address; in shared and local memory, the offset */
+  uint64_t at;           /* address, or offset in shared or local memory */
   const uint8_t *memory; /* the bytes there */
-  uint8_t *defined;      /* the state of these bytes, or NULL: all are written */
-  uint64_t origin;       /* of the undefined value stored; after the access, of the one read */
+  uint8_t *defined;      /* the state of these bytes, or NULL if all are written */
+  uint64_t origin;       /* of the value stored; after the access, of the value read */
   bool global, is_write, strong;
 };
 
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
-  uint8_t *shared_defined; /* the state of each byte */
-  struct sm_cell *cell;    /* of each word of shared memory */
+  uint8_t *shared_defined; /* state of each byte */
+  struct sm_cell *cell;    /* one for each word of shared memory */
   size_t shared_bytes, cell_bytes;
-  uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
+  uint8_t *local_defined; /* for each word, a mask of its written bytes */
   size_t local_bytes;
-  /* For each word the origin of the undefined value stored there; 0: none. */
+  /* For each word the origin of the undefined value stored there, or 0. */
   uint64_t *shared_origin, *local_origin;
   size_t shared_origin_bytes, local_origin_bytes;
-  uint32_t number;        /* of the CTA, over all grids */
+  uint32_t number;        /* number of the CTA, counted over all grids */
   uint32_t acquired;      /* when it last acquired the releases of other CTAs */
-  uint32_t parameters_of; /* first_number of the grid whose parameters are known */
+  uint32_t parameters_of; /* first_number of the grid whose parameters were found */
   bool parameters_known;
   unsigned parameter_count;
   struct sm_parameter parameter[SM_PARAMETERS];
-  uint8_t pointer_at[SM_PARAMETER_WORDS]; /* of bank 0: SM_POINTER_* */
-  struct sm_range range;                  /* of global memory: the one used last */
+  uint8_t pointer_at[SM_PARAMETER_WORDS]; /* for each word of bank 0: SM_POINTER_* */
+  struct sm_range range;                  /* last used range of global memory */
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
   uint32_t lock_clock[SM_MAX_WARPS];
   uint64_t executed;
@@ -131,13 +130,14 @@ static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop 
   return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
 }
 
-/* The lanes whose addresses are used: LDSM uses those of eight lanes for each matrix. */
+/* Returns the lanes whose addresses are used. LDSM uses those of eight lanes for each matrix. */
 static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct sm_note *note) {
   const unsigned lanes = note->handler == SM_H_ldsm ? u->ldsm.matrices * 8u : SM_LANES;
   return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
 }
 
-/* Generic or global addresses of all lanes; meaningless for lanes that do not execute. */
+/* Computes the generic or global addresses of all lanes. Those of inactive lanes are
+ * meaningless. */
 static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *lo = sm_file_at(w, u->s[0]);
   const uint32_t *hi = sm_file_at(w, u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
@@ -148,7 +148,7 @@ static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u,
   out[i] = ((uint64_t)hi[i] << 32 | lo[i]) + term;
 }
 
-/* The same for shared and local memory. */
+/* Computes the offsets of all lanes in shared or local memory. */
 static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *a = sm_file_at(w, u->s[0]);
   const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
@@ -156,12 +156,12 @@ static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop 
   out[i] = (uint32_t)((a[i] << u->memory.scale) + term);
 }
 
-/* The subject of a report, besides the instruction and its lane. */
+/* What a report is about, besides the instruction and the lane. */
 struct sm_about {
   uint64_t address;
   uint32_t bytes;
   bool is_write;
-  uint64_t other_pc;                    /* the message ends with it; 0: none */
+  uint64_t other_pc;                    /* instruction at which the message ends, or 0 */
   const struct sm_parameter *parameter; /* or NULL */
 };
 /* Reports an action of a lane of w at pc, if sm_report_wanted. */
@@ -170,39 +170,39 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
     __attribute__((format(printf, 6, 7)));
 bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
 
-/* Check or count u before it is executed. */
+/* Check u, or count it, before it is executed. */
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
-/* Checks the accesses of a memory instruction. data: lanes whose stored value is undefined, with
- * *origin as its origin. Returns the lanes whose loaded value is undefined, and sets *origin to its
- * origin. */
+/* Checks the accesses of a memory instruction. data has the lanes whose stored value is undefined,
+ * and *origin the origin of that value. Returns the lanes whose loaded value is undefined, and sets
+ * *origin to the origin of that value. */
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin);
 
-/* check_pointer.c. Call for a CTA that starts: finds the pointers among its grid's parameters. */
+/* check_pointer.c: finds the pointers among the parameters of the grid of a CTA that starts. */
 void sm_pointers_start(struct sm_cta *cta);
-/* The parameter from which a lane's address was computed, or NULL: not known. */
+/* Returns the parameter from which a lane's address was computed, or NULL if it is not known. */
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane);
 /* Propagates pointers from the operands of u to its result, in the lanes of m. */
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m);
 
-/* check_race.c. The part of an access that is in one word. */
+/* check_race.c: the part of an access that is in one word. */
 struct sm_part {
-  uint32_t first, count; /* bytes in the word */
+  uint32_t first, count; /* bytes within the word */
   uint8_t mask;
-  uint32_t offset; /* in the access */
+  uint32_t offset; /* within the access */
 };
-/* The part that starts offset bytes after at, the start of the access. */
+/* Returns the part that starts at byte offset of an access at address at. */
 struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
-/* Records the order that fences, and the atomics of locks, make between CTAs. */
+/* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
 
-/* A warp releases to, or acquires from, a clock. */
+/* Make warp w release to, or acquire from, a vector clock. */
 void sm_release_clock(struct sm_warp *w, uint32_t *clock);
 void sm_acquire_clock(struct sm_warp *w, const uint32_t *clock);
 

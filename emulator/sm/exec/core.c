@@ -5,7 +5,7 @@ static void run_group(struct sm_warp *w, const struct sm_uop *u) {
   while (u)
     u = u->handler(w, u);
 #if defined(__AVX__)
-  _mm256_zeroupper(); /* once, not at the end of each handler: see meson.build */
+  _mm256_zeroupper(); /* only here, not in each handler: -mno-vzeroupper */
 #endif
 }
 

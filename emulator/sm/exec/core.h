@@ -1,9 +1,8 @@
-/* Shared by the parts of one build of the interpreter core: names that have
- * the build's suffix, access to operands, and the pattern of a handler.
+/* Definitions that all parts of one build of the interpreter core share: names with the suffix of
+ * the build, access to operands, and the frame of a handler.
  *
- * The exec_*.c files are compiled once for each instruction set of the host
- * that makes it faster (SM_BUILD names the build: base, v3, v4).
- */
+ * The exec_*.c files are compiled several times, once for each instruction set of the host that
+ * makes them faster. SM_BUILD is the name of the build: base, v3 or v4. */
 #ifndef TEGRACL_SM_CORE_H
 #define TEGRACL_SM_CORE_H
 
@@ -23,8 +22,8 @@ SM_HANDLERS(X)
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A handler ends by calling the next one; the compiler turns the call into a jump. If it does
- * not, the stack is still bounded: taken branches and the ends of pages return to the loop. */
+/* A handler ends with a call of the next one, which the compiler turns into a jump. If it does not,
+ * the stack is still bounded, because taken branches and the ends of pages return to the loop. */
 #define NEXT u[1].handler(w, u + 1)
 
 #define REG(offset) ((uint32_t *)(w->file + (offset)))
@@ -46,7 +45,7 @@ static inline void pred_out(struct sm_warp *w, uint8_t index, uint32_t value, ui
   w->pred[index] = (w->pred[index] & ~mask) | (value & mask);
 }
 
-/* A word of a constant bank; 0 outside of it. */
+/* Returns a word of a constant bank, or 0 outside the bank. */
 static inline uint32_t bank_word(const struct sm_warp *w, unsigned bank, uint32_t offset) {
   uint32_t value = 0;
   if (LIKELY(offset + 4u <= w->bank[bank].size))
@@ -58,7 +57,7 @@ static inline uint32_t scalar(const struct sm_warp *w, const struct sm_uop *u) {
   return u->scalar_kind == SM_SCALAR_IMM ? u->imm : bank_word(w, u->scalar_kind, u->imm);
 }
 
-/* A source operand as 32 lanes: the register itself, or a scalar in each lane of *t. */
+/* Returns the 32 lanes of a source operand: its register, or *t with the scalar in each lane. */
 static inline const uint32_t *source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                      struct sm_lanes *t) {
   if (LIKELY(u->scalar_slot != slot))
@@ -67,7 +66,7 @@ static inline const uint32_t *source(const struct sm_warp *w, const struct sm_uo
   return t->l;
 }
 
-/* The same with float sign modifiers. */
+/* Returns a source operand with its float sign modifiers and .FTZ applied. */
 static inline const uint32_t *source_f32(const struct sm_warp *w, const struct sm_uop *u,
                                          unsigned slot, struct sm_lanes *t) {
   const uint32_t *s = source(w, u, slot, t);
@@ -87,7 +86,8 @@ static inline const uint32_t *source_f32(const struct sm_warp *w, const struct s
   return s;
 }
 
-/* The scalar as 64 bits: an immediate is the high word of it, or is sign-extended. */
+/* Returns the scalar as 64 bits. An immediate is the high word if imm_is_high, else it is
+ * sign-extended. */
 static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop *u,
                                    bool imm_is_high) {
   const uint32_t value = scalar(w, u);
@@ -96,8 +96,8 @@ static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop 
   return imm_is_high ? (uint64_t)value << 32 : (uint64_t)(int64_t)(int32_t)value;
 }
 
-/* The low and high words of a 64-bit integer operand. imm_is_high: an immediate is the high word,
- * as ptxas encodes it for I2F. */
+/* Copies a 64-bit integer operand as low and high words. imm_is_high means that an immediate is the
+ * high word, as ptxas encodes it for I2F. */
 static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                bool imm_is_high, uint32_t *lo, uint32_t *hi) {
   if (u->scalar_slot != slot) {
@@ -110,8 +110,9 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
   sm_splat(hi, (uint32_t)(value >> 32));
 }
 
-/* The frame of a handler: m has the lanes that execute, and r is the place of the result. That is
- * the register itself if all lanes execute; otherwise RESULT_END blends r into it. */
+/* The frame of a handler. m is the mask of executing lanes, and r points to the result: the
+ * destination register if all lanes execute, else a scratch that RESULT_END blends into the
+ * register. */
 #define RESULT(offset)                                                                             \
   const uint32_t m = exec_mask(w, u);                                                              \
   uint32_t *const reg_ = REG(offset);                                                              \

@@ -1,12 +1,12 @@
-/* A warp's 64-bit values, whose halves are in two registers, in the host's vectors: VEC at a time,
- * as many as a vector holds. A vector of low words and one of high words give two vectors. */
+/* 64-bit values of a warp, whose halves are in two registers, as vectors of the host. A vector has
+ * VEC values. One vector of low words and one of high words make two vectors of doubles. */
 #ifndef TEGRACL_SM_DOUBLES_H
 #define TEGRACL_SM_DOUBLES_H
 
 #include "emulator/sm/exec/lanes.h"
 #include "emulator/sm/exec/sem_float.h"
 
-/* The operations of vectors of one width, by the prefix of the compiler's functions. */
+/* Arithmetic on vectors of one width, which is given as the prefix of the compiler's intrinsics. */
 #define VEC_ARITHMETIC(width)                                                                      \
   static inline vec vec_splat(double a) {                                                          \
     return width##_set1_pd(a);                                                                     \
@@ -32,7 +32,7 @@ static inline unsigned vec_any_nan(vec a, vec b) {
   return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q);
 }
 
-/* Combines words to 64-bit values. flip: bits of the high words to invert. */
+/* Combines low and high words to doubles. flip has the bits of the high words to invert. */
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {
   const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(VEC));
@@ -113,7 +113,7 @@ static inline void vec_unzip(uint32_t *lo, uint32_t *hi, const vec v[2]) {
 
 #endif
 
-/* From registers to the values of all lanes, and back. v need not be aligned. */
+/* Convert all lanes of a register pair to doubles, and back. v need not be aligned. */
 static inline void sm_zip(void *v, const uint32_t *lo, const uint32_t *hi) {
   for (unsigned i = 0; i < SM_LANES; i += 2 * VEC) {
     vec t[2];

@@ -1,11 +1,9 @@
-/* Interpreter core: atomic operations, on memory that other host threads use at
- * the same time; copies from global to shared memory; fences. Rules:
- * docs/hardware/sass.md section 4.10.
- */
+/* Interpreter core: atomic operations on memory that other host threads use at the same time,
+ * copies from global to shared memory, and fences. Rules: docs/hardware/sass.md section 4.10. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
 
-/* As the instructions encode them. */
+/* In the encoding of the instructions. */
 enum atom_op {
   ATOM_ADD,
   ATOM_MIN,
@@ -30,7 +28,7 @@ static inline uint32_t add_f16x2(uint32_t a, uint32_t b) {
   return low | high << 16;
 }
 
-/* The value of the memory after the operation. */
+/* Returns the new value of the memory. */
 static uint64_t combine(uint64_t old, uint64_t value, enum atom_op op, enum atom_type type) {
   bool less;
   switch (op) {
@@ -112,8 +110,8 @@ static inline void lane_result(struct sm_warp *w, unsigned d, unsigned lane, boo
     REG(d + SM_REG_BYTES)[lane] = (uint32_t)(value >> 32);
 }
 
-/* All lanes of m add to one word: one addition in memory. The lanes' old values are those of
- * additions in the order of lanes. */
+/* Executes the additions of all lanes to one word as a single atomic addition. Each lane gets the
+ * old value that it would get if the lanes were added in order. */
 static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, uint8_t *p) {
   uint32_t sum = 0, old[SM_LANES];
   FOR_MASK(i, m) {
@@ -125,7 +123,8 @@ static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, 
   REG(u->d)[i] = before + old[i];
 }
 
-/* Local memory needs no atomics, because it belongs to one lane. The words of a pair are apart. */
+/* Local memory needs no atomics, because it belongs to one lane. The two words of a 64-bit value
+ * are place.stride bytes apart. */
 static uint64_t private_load(struct place place, bool wide) {
   uint32_t lo = load_word(place.p, SIZE_32);
   return wide ? sem_pair(lo, load_word(place.p + place.stride, SIZE_32)) : lo;
@@ -149,9 +148,10 @@ static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desi
   return old;
 }
 
-/* s[1] is the value; for CAS s[1] is the expected value and s[2] the new one. operation is enum
- * atom_op; for CAS, 1 means that the result is success instead of the old value. type is enum
- * atom_type, which implies the size. */
+/* Executes the atomic of one lane and returns its result. s[1] is the value; for CAS, s[1] is the
+ * expected value and s[2] the new one. atom.operation is an enum atom_op; for CAS, 1 means that the
+ * result is success instead of the old value. atom.type is an enum atom_type and implies the
+ * size. */
 static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                   struct place place) {
   const bool wide = u->memory.size == SIZE_64, cas = u->atom.cas;
@@ -170,13 +170,14 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
   return cas && u->atom.operation ? old == value : old;
 }
 
-/* Shared memory has no operations on floats, and on 64 bits only exchange and compare-and-swap. For
- * lanes that get Pu = 0, ptxas adds a loop; that for f32 keeps subnormals. */
+/* True for operations that shared memory lacks: those on floats, and on 64 bits all but exchange
+ * and compare-and-swap. Lanes for which they are not performed get Pu = 0 and repeat the operation
+ * in a loop that ptxas adds. For f32 that loop keeps subnormals. */
 static inline bool only_global(const struct sm_uop *u) {
   return !u->atom.cas && u->atom.type > ATOM_S32 && u->atom.operation != ATOM_EXCH;
 }
 
-/* RED and ATOMG access global memory at any address, as LDG and STG do. */
+/* RED and ATOMG take any address as a global one, like LDG and STG. */
 static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                       uint64_t address) {
   const uint32_t bytes = size_bytes[u->memory.size];
@@ -248,9 +249,9 @@ HANDLER(atom_inc) {
   return NEXT;
 }
 
-/* LDGSTS: s[1] is the register of the shared address, s[2] the uniform one. Lanes whose Pp is false
- * write zeros (cp.async with ignore-src). ZFILL: the low bits of the global address are no part of
- * it, but the number of zero bytes at the end. ptxas encodes the src-size of cp.async so. */
+/* LDGSTS. s[1] is the register of the shared address and s[2] the uniform one. Lanes whose Pp is
+ * false write zeros (cp.async with ignore-src). With .ZFILL the low bits of the global address are
+ * the number of zero bytes at the end, by which ptxas encodes the src-size of cp.async. */
 static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
                                                   struct sm_l1 *l1) {
   const uint32_t m = exec_mask(w, u);

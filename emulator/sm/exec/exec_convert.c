@@ -2,7 +2,7 @@
 #include "emulator/sm/exec/exec_double.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* Formats as the instructions number them. */
+/* Formats in the encoding of the instructions. */
 enum { FORMAT_F16 = 1, FORMAT_F32 = 2, FORMAT_F64 = 3, FORMAT_BF16 = 4, FORMAT_TF32 = 5 };
 
 static inline struct sem_format format_of(unsigned code) {
@@ -20,7 +20,8 @@ static inline struct sem_format format_of(unsigned code) {
   }
 }
 
-/* The float operand of a conversion: the bits in their format, with sign modifiers applied. */
+/* Reads the float operand of a conversion: its bits in their format, with sign modifiers
+ * applied. */
 static inline void source_format(const struct sm_warp *w, const struct sm_uop *u,
                                  struct pairs *out) {
   if (u->convert.from == FORMAT_F64) {
@@ -182,7 +183,7 @@ HANDLER(f2f) {
     return NEXT;
   }
   struct sm_lanes r;
-  /* tf32 is stored in the upper 19 bits; the others are zero. */
+  /* tf32 occupies the upper 19 bits; the others are zero. */
   const unsigned up = u->convert.to == FORMAT_TF32 ? 13 : 0;
   FOR_LANES
   r.l[i] = (uint32_t)out.l[i] << up;
@@ -216,7 +217,7 @@ HANDLER(frnd) {
   return NEXT;
 }
 
-/* A float in F2FP's format, in 16 bits. */
+/* Converts a float to the 16-bit format of F2FP. */
 static inline uint32_t narrow_float(const struct sm_uop *u, uint32_t a) {
   const struct sem_format to = format_of(u->f2fp.to);
   uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->f2fp.satfinite);
@@ -224,8 +225,8 @@ static inline uint32_t narrow_float(const struct sm_uop *u, uint32_t a) {
   return u->f2fp.relu && !nan && h & 0x8000 ? 0 : h;
 }
 
-/* .MERGE_C: the high half is c's low one, as in F2IP. ptxas packs the halves of a and b
- * by F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
+/* With .MERGE_C, the high half of the result is the low half of c, as in F2IP. ptxas packs the
+ * halves of a and b with F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
 HANDLER(f2fp) {
   RESULT(u->d);
   struct sm_lanes ta, tb, tc;
@@ -237,7 +238,7 @@ HANDLER(f2fp) {
   RESULT_END;
 }
 
-/* Two floats as bytes below c, which is shifted left by 16. */
+/* Converts two floats to bytes and inserts them below c, which is shifted left by 16. */
 HANDLER(f2ip) {
   RESULT(u->d);
   struct sm_lanes tb;

@@ -1,7 +1,6 @@
-/* Interpreter core: branches and calls, convergence and CTA barriers, special
- * registers, warp-wide instructions. Rules: docs/hardware/sass.md sections 4.8,
- * 4.9 and 4.11, docs/hardware/divergence.md.
- */
+/* Interpreter core: branches and calls, convergence and CTA barriers, special registers, and
+ * warp-wide instructions. Rules: docs/hardware/sass.md sections 4.8, 4.9 and 4.11,
+ * docs/hardware/divergence.md. */
 #include "emulator/sm/exec/core.h"
 
 /* --- branches --------------------------------------------------------------- */
@@ -12,7 +11,7 @@ static inline const struct sm_uop *jump_near(struct sm_warp *w, const struct sm_
   return LIKELY(w->left > 0) ? to : sm_preempt(w, sm_pc_of(w, to));
 }
 
-/* A branch whose target is in the same page. */
+/* A branch to a target in the same page. */
 HANDLER(bra) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
@@ -37,9 +36,10 @@ HANDLER(bra_far) {
   return NEXT;
 }
 
-/* BRA.DIV, BRA.CONV and BRA.U. s[0]: the mask, inverted if mods is set. DIV moves the whole group,
- * lanes with a false guard too (docs/hardware/divergence.md 2). BRA.U is taken by all executing
- * lanes or by none: if only some took it, no barrier of ptxas would let them converge again. */
+/* BRA.DIV, BRA.CONV and BRA.U. s[0] is the mask, inverted if mods is set. DIV moves the whole
+ * group, including lanes with a false guard (docs/hardware/divergence.md 2). BRA.U is taken by all
+ * executing lanes or by none: if only some of them took it, no barrier of ptxas would reconverge
+ * them. */
 HANDLER(bra_cond) {
   enum { COND_U = 1, COND_DIV = 2 };
   const uint32_t m = exec_mask(w, u) & PP;
@@ -62,7 +62,7 @@ HANDLER(bra_cond) {
   return NEXT;
 }
 
-/* To the sum of branch.target and a register pair: BRX, RET, indirect calls. */
+/* Branches to the sum of branch.target and a register pair: BRX, RET, indirect calls. */
 HANDLER(brx) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (!m)
@@ -130,7 +130,8 @@ HANDLER(break_) {
   return NEXT;
 }
 
-/* YIELD and NANOSLEEP: ptxas puts no YIELD into a loop with NANOSLEEP. */
+/* YIELD and NANOSLEEP. NANOSLEEP also yields, because ptxas puts no YIELD into a loop that has
+ * one. */
 HANDLER(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
   return m ? sm_switch(w, u) : NEXT;
@@ -150,10 +151,10 @@ HANDLER(warpsync) {
   return sm_warpsync(w, u, m);
 }
 
-/* What BMOV reads besides B0..B15, in its encoding. */
+/* Sources of BMOV other than B0..B15, in its encoding. */
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
-/* From a barrier register, a special one or b, to a barrier register or d. */
+/* Moves from a barrier register, a special register or b to a barrier register or d. */
 HANDLER(bmov) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t;
@@ -183,7 +184,7 @@ HANDLER(bmov) {
   return NEXT;
 }
 
-/* The first of a sequence of BMOVs that leaves all barriers clear. */
+/* Replaces a sequence of BMOVs that clears all barriers. */
 HANDLER(clear_barriers) {
   const struct sm_lanes zeros = {{0}};
   FOR_MASK(n, w->breg_used)
@@ -235,8 +236,8 @@ enum special {
   SR_GLOBALTIMERHI,
 };
 
-/* Each instruction counts as one clock tick. A worker counts its own instructions; a CTA's clock
- * never goes back. */
+/* Returns the CTA's clock, in which each instruction is one tick. It follows the worker's
+ * instruction count, but never goes back. */
 static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_cta *cta = w->cta;
   return cta->worker->instructions + cta->ahead + (uint64_t)(w->slice - w->left + (u - w->from));
@@ -269,7 +270,8 @@ static void read_special(struct sm_warp *w, const struct sm_uop *u, unsigned num
   case SR_SMEMSZ:
     sm_splat(r, w->shared_bytes);
     break;
-  case SR_LMEMHIOFF: /* start of the high region: debug code traps if the stack gets below it */
+  case SR_LMEMHIOFF: /* start of the high region: debug code traps if the stack pointer falls below
+                        it */
     sm_splat(r, (uint32_t)SM_WINDOW_BYTES - w->cta->grid->local_high);
     break;
   case SR_EQMASK:
@@ -315,7 +317,7 @@ HANDLER(s2r) {
   return NEXT;
 }
 
-/* CS2R with 64 bits: a register and the next one. */
+/* 64-bit CS2R: writes a register and the next one. */
 HANDLER(s2r64) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes lo, hi;
@@ -334,7 +336,8 @@ HANDLER(s2r64) {
 
 /* --- warp-wide ------------------------------------------------------------------ */
 
-/* Writes one value for the warp to d: all lanes if d is a uniform register, else those of m. */
+/* Writes a value that is the same for the whole warp to d: to all lanes if d is a uniform register,
+ * else to those of m. */
 static inline void splat_result(struct sm_warp *w, const struct sm_uop *u, uint32_t value,
                                 uint32_t m, bool uniform) {
   struct sm_lanes t;
@@ -450,7 +453,8 @@ HANDLER(redux) {
   return NEXT;
 }
 
-/* The value of the first executing lane, or the OR of all. Pu: do the values differ? */
+/* Returns the value of the first executing lane, or the OR of all. Pu is true if the values
+ * differ. */
 HANDLER(r2ur) {
   const uint32_t m = exec_mask(w, u);
   if (!m)

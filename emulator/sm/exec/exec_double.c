@@ -2,7 +2,7 @@
 #include "emulator/sm/exec/exec_double.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* The handler of an operation with any rounding, modifiers and operands. */
+/* Handler of an operation with any rounding, modifiers and operands. */
 #define GENERAL(name, third, operation)                                                            \
   HANDLER(name) {                                                                                  \
     const uint32_t m = exec_mask(w, u);                                                            \
@@ -23,7 +23,7 @@ GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
 GENERAL(dmul, false, sem_f64(a[i]) * sem_f64(b[i]))
 GENERAL(dfma, true, __builtin_fma(sem_f64(a[i]), sem_f64(b[i]), sem_f64(c[i])))
 
-/* 2 * VEC lanes of a source: registers, or the scalar in each lane. */
+/* Loads 2 * VEC lanes of a source: from registers, or the scalar for each. */
 static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                               bool is_scalar, vec splat, unsigned lane, vec v[2]) {
   const uint32_t flip = (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
@@ -33,7 +33,7 @@ static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, u
     vec_zip(v, REG(u->s[slot]) + lane, REG(u->s[slot] + SM_REG_BYTES) + lane, flip);
 }
 
-/* Stores the result in the lanes of m. */
+/* Stores the result to the lanes of m. */
 static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec *r, uint32_t m) {
   uint32_t *const low = REG(u->d), *const high = REG(u->d + SM_REG_BYTES);
   if (LIKELY(m == SM_ALL_LANES)) {
@@ -47,9 +47,9 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
   sm_blend(high, w->scratch[1].l, m);
 }
 
-/* The handler of a common form: rounded to nearest, without absolute values, and with a scalar of
- * unchanged sign in slot, or none. It computes in vectors. If a result is a NaN, the general one
- * computes all. */
+/* Handler of a common form, which computes in vectors: rounded to nearest, without absolute values,
+ * and with at most one scalar, in slot and not negated. If any result is a NaN, the general handler
+ * is called instead. */
 #define FAST(name, general, slot, operation)                                                       \
   HANDLER(name) {                                                                                  \
     const uint32_t m = exec_mask(w, u);                                                            \
@@ -83,7 +83,7 @@ FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
 FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
-/* Comparison codes 0 and 15 are MIN and MAX. */
+/* DSETP. Comparison codes 0 and 15 mean MIN and MAX. */
 HANDLER(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
   const uint32_t m = exec_mask(w, u);

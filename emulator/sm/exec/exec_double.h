@@ -10,7 +10,7 @@ struct pairs {
   uint64_t l[SM_LANES];
 } __attribute__((aligned(SM_REG_BYTES)));
 
-/* A source operand with its sign modifiers applied. */
+/* Loads a source operand and applies its sign modifiers. */
 static inline void source_f64(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                               struct pairs *out) {
   if (UNLIKELY(u->scalar_slot == slot)) {
@@ -29,14 +29,14 @@ static inline void source_f64(const struct sm_warp *w, const struct sm_uop *u, u
   }
 }
 
-/* Replaces each NaN among the results by the one that the hardware gives. */
+/* Replaces each NaN result with the one that the hardware returns. */
 static inline void fix_nans(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *c) {
   for (unsigned i = 0; i < SM_LANES; i++)
     if ((r[i] & ~SEM_F64_SIGN) > SEM_F64_EXP)
       r[i] = sem_nan64(a[i], b[i], c[i]);
 }
 
-/* Stores the result in the lanes of m. */
+/* Stores the result to the lanes of m. */
 static inline void put_pairs(struct sm_warp *w, const struct sm_uop *u, const struct pairs *value,
                              uint32_t m) {
   uint32_t *const low = REG(u->d), *const high = REG(u->d + SM_REG_BYTES);

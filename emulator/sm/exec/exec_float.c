@@ -15,8 +15,8 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
   }
 }
 
-/* Replaces each NaN among the results by the one that the hardware gives. It is separate from
- * the arithmetic because it is rare: the next instruction does not wait for it. */
+/* Replaces each NaN result with the one that the hardware returns. NaNs are rare, so this is a
+ * branch: the next instruction need not wait for it. */
 #define CANONICAL(r)                                                                               \
   do {                                                                                             \
     if (UNLIKELY(sm_any_nan32(r))) {                                                               \
@@ -24,14 +24,14 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
     }                                                                                              \
   } while (0)
 
-/* .FMZ: zero times anything is +0. */
+/* .FMZ: a product with zero is +0. */
 static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t *r) {
   FOR_LANES
   r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
 }
 
-/* A sum or a product: of two registers, of a register and a scalar, and with
- * any signs, rounding and flushing. */
+/* Handlers of a sum or product: of two registers, of a register and a scalar, and the general one
+ * with signs, rounding and flushing. */
 #define FLOAT2(name, operation, fmz)                                                               \
   HANDLER(name##_rr) {                                                                             \
     RESULT(u->d);                                                                                  \
@@ -81,7 +81,7 @@ HANDLER(ffma_rrr) {
   RESULT_END;
 }
 
-/* Registers only, with negated operands. */
+/* FFMA of registers with negated operands. */
 HANDLER(ffma_neg) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
@@ -118,7 +118,7 @@ HANDLER(ffma) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb),
                  *c = source_f32(w, u, 2, &tc);
-  if (u->product.fmz) { /* zero times anything is +0 */
+  if (u->product.fmz) { /* a product with zero is +0 */
     FOR_LANES {
       bool zero = (a[i] << 1 == 0) | (b[i] << 1 == 0);
       ta.l[i] = zero ? 0 : a[i];

@@ -4,7 +4,7 @@
 /* How an operand's register is read: both halves, as a float, or one half for both. */
 enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
 
-/* Both halves of an operand as floats. */
+/* Converts both halves of an operand to floats. */
 static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                float *low, float *high) {
   struct sm_lanes t;
@@ -29,8 +29,8 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   }
 }
 
-/* .H0_NH1, used in products of complex numbers: exchanges the halves and negates the new low one.
- * Only the second operand of HFMA2 can have it. */
+/* .H0_NH1, for products of complex numbers: exchanges the halves and negates the new low one. Only
+ * the second operand of HFMA2 can have it. */
 static inline void exchange_halves(float *low, float *high) {
   for (unsigned i = 0; i < SM_LANES; i++) {
     const float h0 = low[i];

@@ -1,6 +1,5 @@
-/* Interpreter core: moves, integer and predicate instructions, vector and
- * uniform ones.
- */
+/* Interpreter core: moves, integer and predicate instructions, in their vector and uniform
+ * forms. */
 #include "emulator/sm/exec/core.h"
 
 static inline void store_lanes(struct sm_warp *w, unsigned offset, const struct sm_lanes *value,
@@ -11,7 +10,8 @@ static inline void store_lanes(struct sm_warp *w, unsigned offset, const struct 
     sm_blend(REG(offset), value->l, m);
 }
 
-/* Modifiers of an integer operand: the mask that inverts it, and the 1 that negation adds. */
+/* Modifiers of an integer operand: the mask that inverts it, and the 1 that completes a
+ * negation. */
 static inline uint32_t int_xor(const struct sm_uop *u, unsigned slot) {
   return u->mods >> (2 * slot) & 3u ? ~0u : 0;
 }
@@ -75,7 +75,7 @@ HANDLER(iadd3_rsr) {
   RESULT_END;
 }
 
-/* With carries: in by Pp and Pq (.X), out by Pu and Pv. */
+/* IADD3 with carries: Pp and Pq are the carries in (.X), Pu and Pv the carries out. */
 HANDLER(iadd3) {
   struct sm_lanes ta, tb, tc, d, one, two;
   const uint32_t m = exec_mask(w, u);
@@ -96,7 +96,7 @@ HANDLER(iadd3) {
   return NEXT;
 }
 
-/* IADD3 of two operands, with a carry in and out. */
+/* IADD3 of two operands, with one carry in and one out. */
 HANDLER(iadd_carry) {
   RESULT(u->d);
   struct sm_lanes t, out;
@@ -223,7 +223,7 @@ HANDLER(lea) {
   return NEXT;
 }
 
-/* Truth tables of the operations that have their own loop. */
+/* Truth tables of the operations that have a separate loop. */
 enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
 
 HANDLER(lop3) {
@@ -266,8 +266,9 @@ HANDLER(lop3) {
   RESULT_END;
 }
 
-/* Shifts of one word: the common forms of SHF, each an expression of the word v
- * and the count n, which is from b, and wrapped or not, or an immediate below 32. */
+/* Handlers of the common forms of SHF, which shift one word. by_immediate and by_count are
+ * expressions of the word v and the count n. The count is an immediate below 32, or from b and
+ * possibly wrapped. */
 #define SHIFT(name, slot, by_immediate, by_count)                                                  \
   HANDLER(name) {                                                                                  \
     RESULT(u->d);                                                                                  \
@@ -312,7 +313,7 @@ HANDLER(isetp) {
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   uint32_t cmp = u->isetp.compare;
-  if (UNLIKELY(u->isetp.extended)) /* if the words are equal, the lower halves decide */
+  if (UNLIKELY(u->isetp.extended)) /* where the high words are equal, the low ones decide */
     cmp = cmp == SEM_CMP_EQUAL || cmp == (SEM_CMP_LESS | SEM_CMP_GREATER) ? cmp
                                                                           : cmp & ~SEM_CMP_EQUAL;
   const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u;
@@ -430,7 +431,7 @@ HANDLER(prmt) {
   RESULT_END;
 }
 
-/* The selector is an immediate, its mode already applied. */
+/* PRMT with an immediate selector, to which the mode has already been applied. */
 HANDLER(prmt_imm) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
@@ -498,7 +499,7 @@ HANDLER(i2ip) {
   RESULT_END;
 }
 
-/* Each lane gets its bits of the predicate file in a byte. */
+/* P2R: collects the predicates of each lane in a byte. */
 HANDLER(p2r) {
   RESULT(u->d);
   struct sm_lanes t, bits;
@@ -545,7 +546,7 @@ HANDLER(plop3) {
   return NEXT;
 }
 
-/* The inputs are sign bits of registers. */
+/* PLOP3 on the sign bits of registers. */
 HANDLER(plop3_sign) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t, sign;

@@ -1,5 +1,5 @@
-/* Interpreter core: access to global memory by the L1 cache of the SM (l1.h). Code that is
- * decoded for it has these handlers in place of those of exec_mem.c and exec_atom.c. */
+/* Interpreter core: access to global memory through the L1 cache of the SM (l1.h). Code that is
+ * lowered for cached grids has these handlers in place of those of exec_mem.c and exec_atom.c. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
 
@@ -44,7 +44,7 @@ HANDLER(l1_st_generic) {
   return access_l1(w, u, true, true);
 }
 
-/* The L2 cache executes atomics. */
+/* The L2 cache executes atomics, so L1 drops its copy. */
 HANDLER(l1_atom) {
   const uint32_t m = exec_mask(w, u);
   struct addresses a;

@@ -1,17 +1,16 @@
 /* Interpreter core: arrivals at mbarriers, which are 64-bit objects in shared memory.
  *
- * The low word of one is 2^30 less the arrivals that a phase expects. The high word
- * has the phase in bit 31 and below it 2^31 less the pending arrivals, so
- * that the carry of the last one ends the phase. ptxas relies on this in its code
- * for mbarrier.init, .test_wait, .pending_count and .arrive.noComplete: stores, loads
- * and plain additions (docs/hardware/sass.md section 4.10).
- */
+ * The low word is 2^30 minus the number of arrivals that a phase expects. The high word has the
+ * phase in bit 31. Its lower bits are 2^31 minus the number of pending arrivals, so that the carry
+ * of the last arrival ends the phase. ptxas relies on this layout: it compiles mbarrier.init,
+ * .test_wait, .pending_count and .arrive.noComplete to stores, loads and plain additions
+ * (docs/hardware/sass.md section 4.10). */
 #include "emulator/sm/exec/exec_mem.h"
 
 enum { MBARRIER_BYTES = 8 };
 
-/* Executes a lane's instruction on the object at p: an arrival, or with counts_only an increment of
- * the low word (a phase expects one arrival less). d: the object before. */
+/* Executes the arrival of one lane at the mbarrier at p. With counts_only it increments the low
+ * word instead, so that a phase expects one arrival less. d receives the previous contents. */
 static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
   const uint32_t phase = 1u << 31, expected_base = 1u << 30;
   const uint32_t low = load_word(p, SIZE_32);
@@ -28,7 +27,8 @@ static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned
   REG(u->d + SM_REG_BYTES)[lane] = high;
 }
 
-/* ATOMS.ARRIVE; also ARRIVES, which waits for asynchronous copies: here they have always ended. */
+/* ATOMS.ARRIVE, and ARRIVES, which waits for asynchronous copies: these are always complete
+ * here. */
 HANDLER(arrive) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -41,7 +41,7 @@ HANDLER(arrive) {
   return NEXT;
 }
 
-/* At a generic address, which must be one of shared memory. */
+/* Arrival at a generic address, which must be in shared memory. */
 HANDLER(arrive_generic) {
   const uint32_t m = exec_mask(w, u);
   if (!m)

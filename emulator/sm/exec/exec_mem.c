@@ -1,12 +1,12 @@
-/* Interpreter core: loads and stores in global, shared, local and constant
- * memory. Rules: docs/hardware/sass.md section 4.10, docs/hardware/divergence.md sections 6
- * and 7. exec_mem.h explains the fields of these uops.
- */
+/* Interpreter core: loads and stores in global, shared, local and constant memory. Rules:
+ * docs/hardware/sass.md section 4.10, docs/hardware/divergence.md sections 6 and 7. exec_mem.h
+ * explains the fields of these uops. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/doubles.h"
 
-/* Words at 16 offsets from p, below 2^31. They are often all the same or consecutive: the rows of a
- * work-group may have 16 work-items. */
+/* Loads 16 words at offsets from p below 2^31. A group of 16 lanes is tested because work-groups
+ * are often 16 wide: then each half of a warp accesses one row, whose words are consecutive or all
+ * the same. */
 static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
   enum { HALF = SM_LANES / 2 };
   uint32_t differ = 0, spread = 0;
@@ -37,7 +37,7 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
   }
 }
 
-/* Loads one element for each lane of the mask m, at p + at[lane], into its registers from d on. */
+/* Loads one element at p + at[lane] for each lane of m into registers d and following. */
 static inline void gather_words(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
                                 enum size size, uint32_t m) {
   const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
@@ -86,8 +86,8 @@ static inline void scatter_words(const struct sm_warp *w, unsigned s, uint8_t *p
   }
 }
 
-/* The host address of the smallest of the addresses, or NULL if they are not in one mapping. at
- * gets their offsets from it, below 2^31. */
+/* Returns the host address of the lowest address, or NULL if the accesses are not in one mapping.
+ * Sets at to the offsets from it, which are below 2^31. */
 static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
                                bool write, uint32_t *at) {
   uint64_t min = a->l[0], max = a->l[0];
@@ -102,7 +102,8 @@ static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uin
   return sm_global(w->cta, min, max - min + bytes, write);
 }
 
-/* The same if all lanes execute and the high words of their addresses are equal; NULL otherwise. */
+/* Like one_run, for lanes that all execute. Returns NULL also if the high words of the addresses
+ * differ or an address is misaligned. */
 static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
                                 const uint32_t *hi, uint32_t bytes, bool write, uint32_t *at) {
   const uint32_t h0 = hi[0];
@@ -124,7 +125,8 @@ static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const
 
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
-/* The pattern of the addresses if all lanes execute: consecutive, or all the same. */
+/* Returns the pattern of the addresses when all lanes execute: consecutive, all the same, or
+ * any. */
 static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
   const uint32_t l0 = lo[0], h0 = hi[0];
   uint32_t differ = 0, spread = 0;
@@ -138,8 +140,8 @@ static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uin
   return differ ? PATTERN_ANY : PATTERN_SAME;
 }
 
-/* Loads of consecutive elements. Each word of a wide element goes to its own register. For 128
- * bits, the even words are first separated from the odd ones. */
+/* Loads consecutive elements. Each word of a wide element goes to a separate register; for 128
+ * bits, the even words are separated from the odd ones first. */
 static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
   struct sm_lanes even[2], odd[2];
   switch (size) {
@@ -191,7 +193,8 @@ static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, en
     sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
 }
 
-/* Accesses lane by lane, for addresses in several mappings, and generic ones. */
+/* Accesses memory lane by lane. Needed for generic addresses and for addresses in several
+ * mappings. */
 static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, const struct addresses *a, bool generic,
                                                 bool write) {
@@ -206,7 +209,7 @@ static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct 
   return NEXT;
 }
 
-/* Accesses global memory for any lanes and any addresses. */
+/* Accesses global memory at any addresses. */
 static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               bool write) {
   struct addresses a;
@@ -282,7 +285,7 @@ HANDLER(st_global) {
   return m ? access_any(w, u, m, true) : NEXT;
 }
 
-/* Is any address in a window? */
+/* Returns whether any address is in the shared or local window. */
 static inline bool any_in_windows(const struct sm_warp *w, const struct addresses *a) {
   const uint64_t s = w->cta->grid->shared_window, l = w->cta->grid->local_window;
   uint64_t any = 0;
@@ -367,7 +370,7 @@ HANDLER(st_shared) {
   return NEXT;
 }
 
-/* Local offsets wrap at the window's 24 bits. */
+/* Accesses local memory, whose offsets wrap at the 24 bits of the window. */
 static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
                                                 bool write) {
   const uint32_t m = exec_mask(w, u);
@@ -414,7 +417,7 @@ HANDLER(st_local) {
 
 /* --- constants -------------------------------------------------------------- */
 
-/* A value of a bank; bytes outside of it are 0. */
+/* Returns a value from a constant bank, or 0 if it is not within the bank. */
 static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64_t offset,
                                   enum size size) {
   if (offset + size_bytes[size] > w->bank[bank].size)
@@ -422,8 +425,8 @@ static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64
   return load_word(w->bank[bank].data + offset, size);
 }
 
-/* s[0] and uniform are the index registers. PTX leaves misaligned addresses
- * undefined in every space. */
+/* LDC and ULDC. s[0] and ldc.uniform are the index registers. PTX leaves misaligned addresses
+ * undefined in all spaces; they fault here. */
 HANDLER(ldc) {
   const uint32_t m = exec_mask(w, u);
   const enum size size = u->ldc.size;

@@ -1,15 +1,14 @@
-/* Interpreter core: addresses of memory instructions and access by one lane,
- * for loads, stores and atomics.
+/* Interpreter core: addresses of memory instructions, and accesses of one lane, for loads, stores
+ * and atomics.
  *
- * s[0] is the address register; the other parts are in the arguments of the group "memory"
- * and of the groups that begin with it (sm87.isa).
- */
+ * s[0] is the address register. The other parts of the address are in the arguments of the group
+ * "memory" and of the groups that extend it (sm87.isa). */
 #ifndef TEGRACL_SM_EXEC_MEM_H
 #define TEGRACL_SM_EXEC_MEM_H
 
 #include "emulator/sm/exec/core.h"
 
-/* As the instructions encode them. */
+/* In the encoding of the instructions. */
 enum size { SIZE_U8, SIZE_S8, SIZE_U16, SIZE_S16, SIZE_32, SIZE_64, SIZE_128 };
 
 static const uint8_t size_bytes[] = {1, 1, 2, 2, 4, 8, 16};
@@ -61,7 +60,7 @@ static inline uint64_t uniform_term(const struct sm_warp *w, const struct sm_uop
          (uint64_t)u->memory.offset;
 }
 
-/* Lanes outside m get the address of a lane of m. */
+/* Computes the addresses of all lanes. Lanes outside m get the address of a lane of m. */
 static inline void addresses_of(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                 struct addresses *out) {
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
@@ -97,8 +96,8 @@ static inline const struct sm_uop *raise_misaligned(struct sm_warp *w, const str
 
 /* --- one lane, any space --------------------------------------------------- */
 
-/* The place of a lane's bytes in local memory, whose words are interleaved over the lanes.
- * NULL if the access is not within the low or the high region. */
+/* Returns the place of a lane's bytes in local memory, whose words are interleaved over the lanes,
+ * or NULL if the access is outside the low and the high region. */
 static inline uint8_t *local_place(const struct sm_warp *w, uint64_t offset, uint32_t bytes,
                                    unsigned lane) {
   const struct sm_grid *grid = w->cta->grid;
@@ -117,7 +116,7 @@ struct place {
   uint32_t stride; /* bytes from one word to the next */
 };
 
-/* The memory at a lane's global address; p is NULL after a fault was raised. */
+/* Returns the memory at a lane's global address. p is NULL after a fault. */
 static inline struct place global_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                         uint64_t address, uint32_t bytes, bool write) {
   struct place place = {sm_global(w->cta, address, bytes, write), 4};
@@ -126,7 +125,7 @@ static inline struct place global_place(struct sm_warp *w, const struct sm_uop *
   return place;
 }
 
-/* The memory at a lane's generic address; p is NULL after a fault was raised. */
+/* Returns the memory at a lane's generic address. p is NULL after a fault. */
 static inline struct place generic_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                          uint64_t address, uint32_t bytes, bool write) {
   const struct sm_grid *grid = w->cta->grid;
@@ -149,14 +148,14 @@ static inline struct place generic_place(struct sm_warp *w, const struct sm_uop 
   return place;
 }
 
-/* Is a generic address one of shared or local memory? */
+/* Returns whether a generic address is in shared or local memory. */
 static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
   const struct sm_grid *grid = w->cta->grid;
   return address - grid->shared_window < SM_WINDOW_BYTES ||
          address - grid->local_window < SM_WINDOW_BYTES;
 }
 
-/* Moves one lane's element between its place and its registers. */
+/* Copies one lane's element between memory and its registers. */
 static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                              struct place place, bool write) {
   const enum size size = u->memory.size, part = size <= SIZE_32 ? size : SIZE_32;
@@ -169,8 +168,8 @@ static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned
   }
 }
 
-/* 32-bit addresses: register << scale, + UR + offset. Lanes outside m get the address of a lane of
- * m. *high is the greatest address, and *bits has the bits that any address has. */
+/* Computes the 32-bit addresses (register << scale) + UR + offset. Lanes outside m get the address
+ * of a lane of m. *high is the highest address, and *bits the OR of all. */
 static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                uint32_t *at, uint32_t *high, uint32_t *bits) {
   const uint32_t *a = REG(u->s[0]);
@@ -202,7 +201,7 @@ static inline const struct sm_uop *shared_fault(struct sm_warp *w, const struct 
   return sm_raise(w, u, SM_FAULT_SHARED_RANGE, 0, at[0], bytes, write);
 }
 
-/* The addresses of a shared access. False after a fault was raised. */
+/* Computes the addresses of a shared access. Returns false after a fault. */
 static inline bool shared_addresses(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                     uint32_t bytes, bool write, uint32_t *at) {
   uint32_t high, bits;

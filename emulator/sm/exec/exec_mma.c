@@ -1,27 +1,27 @@
-/* Interpreter core: tensor instructions, and those that load and transpose the
- * matrices for them. Places of the elements: PTX manual, "Matrix Fragments" of the
- * mma instructions. Lane 4 g + t of a warp holds words t, t + 4, ... of row g (and
- * g + 8) of A and of column g of B, and columns 2 t and 2 t + 1 of those rows of C
- * and D. The registers of all lanes are used, also of inactive ones.
- */
+/* Interpreter core: tensor instructions, and those that load and transpose their matrices.
+ *
+ * The PTX manual describes the layout of matrices in registers ("Matrix Fragments" of the mma
+ * instructions). Lane 4 g + t of a warp holds words t, t + 4, ... of rows g and g + 8 of A and of
+ * column g of B, and columns 2 t and 2 t + 1 of the same rows of C and D. The registers of inactive
+ * lanes are used too. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/exec_round.h"
 #include "emulator/sm/exec/sem_mma.h"
 
 enum {
   QUAD = 4,    /* lanes that share a row of A or a column of B */
-  GROUPS = 8,  /* quads of a warp; rows of an eighth */
+  GROUPS = 8,  /* quads of a warp */
   ROWS = 16,   /* of A, C, D at most */
   COLUMNS = 8, /* of B, C, D */
   A_WORDS = 8, /* of a row of A, at most */
   B_WORDS = 16,
-  SPARSE_CHOICES = 32, /* elements of a row that metadata places, at most */
+  SPARSE_CHOICES = 32, /* most elements of a row that metadata places */
 };
 
-/* Functions with large frames are not inlined into handlers, which end with a call. */
+/* Handlers end with a tail call, so functions with large frames are not inlined into them. */
 #define APART __attribute__((noinline))
 
-/* The words of A and B as matrices. If A has one register, it has 8 rows. */
+/* The words of A and B as matrices. A has 8 rows if it has one register, else 16. */
 struct words {
   uint32_t a[ROWS][A_WORDS], b[B_WORDS][COLUMNS];
   unsigned rows, a_words;
@@ -43,7 +43,7 @@ static inline void load_words(struct words *t, const struct sm_warp *w, const st
   }
 }
 
-/* Loads a row of 32-bit accumulators from C; stores one to D, in the lanes of m. */
+/* Load a row of 32-bit accumulators from C, and store one to the lanes of m of D. */
 static inline void load_row(uint32_t *row, const struct sm_warp *w, const struct sm_uop *u,
                             unsigned number) {
   const unsigned r = number / GROUPS * 2, lane = number % GROUPS * QUAD;
@@ -59,17 +59,17 @@ static inline void store_row(struct sm_warp *w, const struct sm_uop *u, uint32_t
       REG(u->d + (r + c % 2) * SM_REG_BYTES)[lane + c / 2] = row[c];
 }
 
-/* A value for each column. */
+/* Vectors with one value for each column. */
 typedef double f64_columns __attribute__((vector_size(COLUMNS * sizeof(double))));
 typedef int32_t i32_columns __attribute__((vector_size(COLUMNS * sizeof(int32_t))));
 
 /* --- sparse operands --------------------------------------------------------------- */
 
-/* The places along k of the elements of a row of A, which have 16 bits or (bytes) 8. Each element
- * has two bits of metadata that choose one of four places; two elements choose from the same four.
- * The words of metadata are in the lanes of the row's quad. With 16-bit elements, each word has
- * eight of row g in its low half and eight of row g + 8 in its high half. With bytes, the words
- * have 16 of each row in turn. */
+/* Finds the places along k of the elements in a row of a sparse A. Elements have 16 bits, or 8 if
+ * bytes. Two bits of metadata for each element select one of four places; pairs of elements select
+ * from the same four. The lanes of the row's quad have the words of metadata. For 16-bit elements,
+ * a word has those of eight elements of row g in its low half and of eight of row g + 8 in its high
+ * half. For bytes, words with those of 16 elements of one and of the other row alternate. */
 static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const struct sm_uop *u,
                                  unsigned row, unsigned count, bool bytes) {
   const uint32_t *words = REG(u->mma.metadata) + row % GROUPS * QUAD;
@@ -87,8 +87,8 @@ static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const 
 
 enum { A_FLOATS = 2 * A_WORDS, B_FLOATS = 2 * B_WORDS };
 
-/* Elements as they are (raw), and as factors: zero for infinities and NaN, and with their
- * exponents. */
+/* The elements of A and B: as they are (raw), and as factors with their exponents. Factors are zero
+ * in place of infinities and NaN. */
 struct floats {
   float a_raw[ROWS][A_FLOATS], b_raw[B_FLOATS][COLUMNS];
   double a[ROWS][A_FLOATS];
@@ -99,7 +99,7 @@ struct floats {
   bool specials;
 };
 
-/* One element of each lane's word. */
+/* One element from each lane's word. */
 struct decoded {
   float raw[SM_LANES], v[SM_LANES];
   int32_t exponent[SM_LANES];
@@ -121,7 +121,7 @@ static inline void decode_elements(struct decoded *out, const uint32_t *words, u
   out->specials = specials;
 }
 
-/* Loads the elements of A and B. Rows and columns are those of struct words. */
+/* Loads the elements of A and B, with the rows and columns of struct words. */
 static inline void load_floats(struct floats *t, const struct sm_warp *w, const struct sm_uop *u,
                                enum sem_mma_type type) {
   const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
@@ -168,7 +168,7 @@ static inline void load_places(struct floats *t, const struct sm_warp *w, const 
   }
 }
 
-/* The accumulators: their values, and the sums of aligned terms that replace them. */
+/* The accumulators, and the sums of aligned terms that replace them. */
 struct sums {
   float c[ROWS * COLUMNS];
   union {
@@ -187,7 +187,7 @@ struct sums {
 
 #define FOR_ALL SM_INDEPENDENT for (unsigned i = 0; i < ROWS * COLUMNS; i++)
 
-/* c += the products of count elements along k, starting at first */
+/* Adds count products along k, from first on, to c. */
 static inline void sum_terms(struct sums *s, const struct floats *t, unsigned first, unsigned count,
                              bool to_f16) {
   const int32_t least = to_f16 ? SEM_F16_LEAST : SEM_F32_LEAST;
@@ -215,7 +215,8 @@ static inline void sum_terms(struct sums *s, const struct floats *t, unsigned fi
     FOR_ALL s->c[i] = sem_mma_to_f32(s->sum[i], s->top[i]);
 }
 
-/* For sums with infinities or NaN: the result is the sum of doubles where that is one of them. */
+/* Corrects sums with infinities or NaN: where the sum in doubles is one of these, it is the
+ * result. */
 static void sum_specials(float *c, const float *before, const struct floats *t, unsigned first,
                          unsigned count) {
   for (unsigned n = 0; n < ROWS * COLUMNS; n++) {
@@ -228,7 +229,7 @@ static void sum_specials(float *c, const float *before, const struct floats *t, 
   }
 }
 
-/* Loads accumulators of f16, two in a register, or of f32. */
+/* Loads the accumulators: f16, with two in a register, or f32. */
 static inline void load_sums(struct sums *s, const struct sm_warp *w, const struct sm_uop *u) {
   for (unsigned i = 0; i < ROWS; i++) {
     uint32_t row[COLUMNS];
@@ -334,10 +335,10 @@ static APART void multiply_doubles(struct sm_warp *w, const struct sm_uop *u, ui
 
 /* --- integers --------------------------------------------------------------------- */
 
-/* As the instruction encodes them. */
+/* In the encoding of the instruction. */
 enum integer { INTEGER_U8, INTEGER_S8, INTEGER_U4 = 4, INTEGER_S4 };
 
-/* sign: the top bit of an element if it is signed, else 0 */
+/* Returns an element. sign is its top bit if elements are signed, else 0. */
 static inline int32_t integer_element(uint32_t word, unsigned index, unsigned bits, uint32_t sign) {
   const uint32_t v = word >> bits * index & ((1u << bits) - 1);
   return (int32_t)(v ^ sign) - (int32_t)sign;
@@ -347,7 +348,7 @@ static inline uint32_t sign_of(enum integer type, unsigned bits) {
   return type & 1 ? 1u << (bits - 1) : 0;
 }
 
-/* c += sum, whose elements are less than 2^24 */
+/* Adds sum, whose elements are less than 2^24, to c. */
 static inline void add_integers(uint32_t *c, const i32_columns *sum, bool saturates) {
   for (unsigned j = 0; j < COLUMNS; j++) {
     const int64_t exact = (int64_t)(int32_t)c[j] + (*sum)[j];
@@ -391,7 +392,7 @@ static APART void multiply_integers(struct sm_warp *w, const struct sm_uop *u, u
     multiply_elements(w, u, m, 4);
 }
 
-/* Counts the bits of XOR, or of AND. */
+/* Counts the bits of the XOR or of the AND of rows and columns. */
 static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   struct words t;
   load_words(&t, w, u);
@@ -422,7 +423,7 @@ MULTIPLIER(bmma, multiply_bits)
 
 /* --- matrices of 8 by 8 halves -------------------------------------------------------- */
 
-/* The word of lane i of a matrix, which is given as eight rows of four words. */
+/* Returns lane i's word of a matrix of eight rows with four words each. */
 static inline uint32_t matrix_word(const uint32_t (*row)[QUAD], unsigned i, bool transposed) {
   if (!transposed)
     return row[i / QUAD][i % QUAD];
@@ -442,7 +443,7 @@ HANDLER(movm) {
   return NEXT;
 }
 
-/* Each matrix takes the addresses of eight lanes, and the size is that of a row. */
+/* LDSM: each matrix uses the addresses of eight lanes, one for each row. */
 HANDLER(ldsm) {
   const uint32_t all = exec_mask(w, u);
   const unsigned matrices = u->ldsm.matrices, lanes = matrices * GROUPS;

@@ -1,11 +1,11 @@
-/* Interpreter core: instructions that open compilers emit for compute code, but NVIDIA's, as far as
- * known, do not.
- */
+/* Interpreter core: instructions that open-source compilers emit for compute code, but NVIDIA's
+ * compilers, as far as known, do not. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* An operand is a constant in a buffer, which a descriptor in uniform registers names by address
- * and size in units of 16 bytes (Mesa, nvk_descriptor_types.h, nvk_bindless_cbuf). */
+/* Binds the bank of an instruction that has a constant by descriptor. The descriptor, in two
+ * uniform registers, has the address and the size of the buffer in units of 16 bytes (Mesa,
+ * nvk_descriptor_types.h, nvk_bindless_cbuf). */
 HANDLER(bindless) {
   enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
   const uint64_t descriptor = sem_pair(REG(u->descriptor)[0], REG(u->descriptor + SM_REG_BYTES)[0]);
@@ -22,8 +22,8 @@ HANDLER(bindless) {
   return u->execute(w, u);
 }
 
-/* A product times 2^-3 to 2^3, rounded once; SCALE_NONE is 2^0. (That it is a
- * factor of the result: Mesa, nv50_ir, postFactor.) */
+/* FMUL with a scale of 2^-3 to 2^3, rounded once; SCALE_NONE is 2^0. The scale multiplies the
+ * result (Mesa, nv50_ir, postFactor). */
 HANDLER(fmul_scaled) {
   enum { SCALE_NONE = 4 };
   const uint32_t m = exec_mask(w, u);

@@ -1,4 +1,4 @@
-/* Interpreter core: float arithmetic in a rounding mode other than the nearest. */
+/* Interpreter core: float arithmetic in all rounding modes. */
 #ifndef TEGRACL_SM_EXEC_ROUND_H
 #define TEGRACL_SM_EXEC_ROUND_H
 
@@ -6,13 +6,13 @@
 
 #include <fenv.h>
 
-/* Keeps loads, float operations and stores on their side of a change of the rounding mode: for the
- * compiler, the pointers and the memory may change here. */
+/* Keeps the compiler from moving loads, float operations and stores across a change of the rounding
+ * mode, by making it assume that the pointers and the memory change here. */
 #define FENCE_LANES(r, a, b, c)                                                                    \
   __asm__ volatile("" : "+r"(r), "+r"(a), "+r"(b), "+r"(c) : : "memory")
 
 #if defined(__SSE2__)
-/* The rounding field of MXCSR has the values of enum sem_round. */
+/* The rounding field of MXCSR uses the values of enum sem_round. */
 enum { MXCSR_ROUND_SHIFT = 13, MXCSR_ROUND_MASK = 3 << MXCSR_ROUND_SHIFT };
 static inline void set_round(enum sem_round mode) {
   _mm_setcsr((_mm_getcsr() & ~(unsigned)MXCSR_ROUND_MASK) | (unsigned)mode << MXCSR_ROUND_SHIFT);

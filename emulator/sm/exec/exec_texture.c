@@ -1,5 +1,4 @@
-/* Interpreter core: texture instructions, which are executed lane by lane:
- * texture.c. */
+/* Interpreter core: texture instructions, which sm_texture executes lane by lane (texture.c). */
 #include "emulator/sm/exec/core.h"
 
 HANDLER(texture) {

@@ -1,6 +1,6 @@
-/* Thirty-two lanes: the vector type of a warp's values, and its conversion from and to lane
- * masks. Loops over lanes are plain C; the compiler turns them into the vector instructions of
- * each build (the interpreter is compiled several times, see core.h). */
+/* The vector type of the 32 lanes of a warp, and its conversion from and to lane masks. Loops over
+ * lanes are plain C, which the compiler vectorises for each build (the interpreter is compiled
+ * several times, see core.h). */
 #ifndef TEGRACL_SM_LANES_H
 #define TEGRACL_SM_LANES_H
 
@@ -19,8 +19,8 @@ struct sm_lanes {
   uint32_t l[SM_LANES];
 } __attribute__((aligned(SM_REG_BYTES)));
 
-/* Loops whose iterations do not depend on each other: destination and source
- * registers are either the same or disjoint. */
+/* Marks a loop whose iterations are independent: destination and source registers are either the
+ * same or disjoint. */
 #ifdef __clang__
 #define SM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -45,7 +45,7 @@ static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTE
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
 
-/* A mask with the top bit of each lane. */
+/* Collects the top bit of each lane in a mask. */
 static inline uint32_t sm_mask_of(const uint32_t *v) {
 #if defined(__AVX512DQ__)
   uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(v));
@@ -69,7 +69,8 @@ static inline uint32_t sm_mask_of(const uint32_t *v) {
 #endif
 }
 
-/* Masks of the lanes where a > b, as signed words after XOR with flip, and where a == b. */
+/* Return masks of the lanes where a > b, compared as signed words after XOR with flip, and where a
+ * == b. */
 static inline uint32_t sm_mask_more(const uint32_t *a, const uint32_t *b, uint32_t flip) {
 #if defined(__AVX512F__)
   const __m512i f = _mm512_set1_epi32((int)flip);
@@ -99,7 +100,7 @@ static inline uint32_t sm_mask_same(const uint32_t *a, const uint32_t *b) {
 #endif
 }
 
-/* Is any lane's float a NaN? */
+/* Returns whether any lane is a NaN. */
 static inline int sm_any_nan32(const uint32_t *v) {
 #if defined(__AVX512F__)
   __m512 low = _mm512_load_ps(v), high = _mm512_load_ps(v + 16);
@@ -117,7 +118,7 @@ static inline int sm_any_nan32(const uint32_t *v) {
 #endif
 }
 
-/* d = s, in the lanes of mask. */
+/* Copies s to d in the lanes of mask. */
 static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #if defined(__AVX512F__)
   _mm512_mask_store_epi32(d, (__mmask16)mask, _mm512_load_si512(s));

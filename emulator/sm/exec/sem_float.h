@@ -1,7 +1,6 @@
-/* Floating-point semantics of SM 8.7, one lane at a time: arithmetic helpers,
- * comparison, minimum and maximum, half and bfloat16, conversions. Rules:
- * docs/hardware/sass.md sections 4.2 to 4.5, docs/hardware/floating-point.md sections 1 to 5.
- */
+/* Floating-point semantics of SM 8.7 for one lane: arithmetic helpers, comparison, minimum and
+ * maximum, half and bfloat16, conversions. Rules: docs/hardware/sass.md sections 4.2 to 4.5,
+ * docs/hardware/floating-point.md sections 1 to 5. */
 #ifndef TEGRACL_SM_SEM_FLOAT_H
 #define TEGRACL_SM_SEM_FLOAT_H
 
@@ -13,8 +12,8 @@
 #include "base/number.h"
 #include "emulator/sm/exec/sem_int.h"
 
-/* In the instructions' encoding. Conversions to integer name the same values
- * ROUND, FLOOR, CEIL, TRUNC. */
+/* In the encoding of the instructions. Conversions to integer call the same values ROUND, FLOOR,
+ * CEIL and TRUNC. */
 enum sem_round { SEM_RN, SEM_RM, SEM_RP, SEM_RZ };
 
 #define SEM_F32_SIGN 0x80000000u
@@ -54,18 +53,18 @@ static inline uint32_t sem_canonical32(uint32_t a) {
   return sem_is_nan32(a) ? SEM_F32_NAN : a;
 }
 
-/* Subnormals become zero of the same sign. */
+/* Flushes subnormals to zero of the same sign. */
 static inline uint32_t sem_flush32(uint32_t a) {
   return a & SEM_F32_EXP ? a : a & SEM_F32_SIGN;
 }
 
-/* .SAT: to [+0, 1], NaN and -0 to +0. */
+/* .SAT: clamps to [+0, 1]. NaN and -0 become +0. */
 static inline uint32_t sem_sat32(uint32_t a) {
   uint32_t low = (int32_t)a < 0 || sem_is_nan32(a) ? 0 : a;
   return low > SEM_F32_ONE ? SEM_F32_ONE : low;
 }
 
-/* Compares two f32: all ones if a comparison code (SEM_CMP_*) holds, else 0. */
+/* Compares two f32 values. Returns all ones if the comparison code (SEM_CMP_*) matches, else 0. */
 static inline uint32_t sem_compare_f32(uint32_t a, uint32_t b, uint32_t cmp) {
   float x = sem_f32(a), y = sem_f32(b);
   uint32_t less = x < y ? cmp & SEM_CMP_LESS : 0;
@@ -82,7 +81,7 @@ static inline uint32_t sem_compare_f64(uint64_t a, uint64_t b, uint32_t cmp) {
   return hit ? ~0u : 0;
 }
 
-/* Maps f32 to integers in the same order, -0 below +0. */
+/* Maps f32 to integers that are ordered in the same way, with -0 below +0. */
 static inline int32_t sem_order32(uint32_t a) {
   return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
 }
@@ -101,8 +100,8 @@ static inline uint32_t sem_minmax32(uint32_t a, uint32_t b, bool min, bool nan, 
   return all_nan ? SEM_F32_NAN : r;
 }
 
-/* FCHK: could a division by Newton's method leave the safe range of exponents? Any
- * conservative result is correct (docs/hardware/floating-point.md section 5). */
+/* FCHK: returns whether a division by Newton's method might leave the safe range of exponents. It
+ * may return true too often (docs/hardware/floating-point.md section 5). */
 static inline bool sem_fchk(uint32_t a, uint32_t b) {
   int ea = (int)(a >> 23 & 255), eb = (int)(b >> 23 & 255);
   enum { SPECIAL = 255, B_MAX = 253, DIFF_MIN = -125, DIFF_MAX = 126, A_MIN = 24 };
@@ -110,8 +109,8 @@ static inline bool sem_fchk(uint32_t a, uint32_t b) {
          ea - eb > DIFF_MAX || ea <= A_MIN;
 }
 
-/* The NaN that a double operation results in: the first NaN among the operands, made quiet, or that
- * of an invalid operation. */
+/* Returns the NaN that is the result of a double operation: the first NaN operand, made quiet, or
+ * the NaN of an invalid operation. */
 static inline uint64_t sem_nan64(uint64_t a, uint64_t b, uint64_t c) {
   const uint64_t quiet = 1ull << 51;
   double x = sem_f64(a), y = sem_f64(b), z = sem_f64(c);
@@ -131,8 +130,8 @@ static const struct sem_format SEM_FORMAT_TF32 = {10, 8};
 static const struct sem_format SEM_FORMAT_F32 = {23, 8};
 static const struct sem_format SEM_FORMAT_F64 = {52, 11};
 
-/* The bits of sig * 2^exp in a format, correctly rounded. The lowest bit of sig
- * may represent all lower bits if the top bits of sig are set. */
+/* Rounds sig * 2^exp correctly to a format and returns its bits. If the top bits of sig are set,
+ * its lowest bit may stand for all lower ones (sticky). */
 static inline uint64_t sem_round_pack(bool negative, uint64_t sig, int exp,
                                       struct sem_format format, enum sem_round mode,
                                       bool saturate) {
@@ -148,7 +147,7 @@ static inline uint64_t sem_round_pack(bool negative, uint64_t sig, int exp,
   if (e < min_e)
     drop += min_e - e;
   uint64_t kept = drop >= 64 ? 0 : sig >> drop;
-  uint64_t rest = drop >= 64 ? sig : sig << (64 - drop); /* top bit: one half */
+  uint64_t rest = drop >= 64 ? sig : sig << (64 - drop); /* the top bit is worth one half */
   bool above_half = drop > 64 ? false : rest > 1ull << 63;
   bool half = drop > 64 ? false : rest == 1ull << 63;
   bool up = false;
@@ -205,7 +204,7 @@ static inline uint64_t sem_format_nan(struct sem_format format) {
   return (1ull << (format.mantissa + format.exponent)) - 1;
 }
 
-/* F2F: from one format to another. */
+/* F2F: converts between formats. */
 static inline uint64_t sem_convert(uint64_t bits, struct sem_format from, struct sem_format to,
                                    enum sem_round mode, bool saturate) {
   struct sem_parts p = sem_unpack(bits, from);
@@ -225,7 +224,7 @@ static inline uint64_t sem_from_int(uint64_t value, bool is_signed, struct sem_f
   return sem_round_pack(negative, negative ? 0 - value : value, 0, to, mode, false);
 }
 
-/* Rounds a value to an integer. A negative exponent becomes 0, unless the value is 0. */
+/* Rounds a value to an integer, whose exponent is 0 if it was negative and the value is not 0. */
 static inline struct sem_parts sem_to_integral(struct sem_parts p, enum sem_round mode) {
   if (p.nan || p.infinite || p.exp >= 0 || p.sig == 0)
     return p;
@@ -251,8 +250,8 @@ static inline struct sem_parts sem_to_integral(struct sem_parts p, enum sem_roun
   return p;
 }
 
-/* F2I: saturates. NaN gives 0 with ntz, else only the sign bit of the destination. Negative results
- * are sign-extended. */
+/* F2I: converts to an integer and saturates. NaN becomes 0 if ntz, else only the sign bit of the
+ * destination is set. Negative results are sign-extended to 64 bits. */
 static inline uint64_t sem_to_int(uint64_t bits, struct sem_format from, unsigned width,
                                   bool is_signed, enum sem_round mode, bool ntz) {
   struct sem_parts p = sem_unpack(bits, from);
@@ -302,8 +301,8 @@ static inline float sem_bf16_to_f32(uint32_t h) {
   return sem_f32(h << 16);
 }
 
-/* Narrows with "round to odd": the lowest bit is set if anything was lost,
- * so a second rounding to half the width is still correct. */
+/* Rounds to odd: sets the lowest bit if the result is inexact, so that a second rounding to half
+ * the width is still correct. */
 static inline float sem_odd_f32(double d) {
   float f = (float)d;
   uint32_t bits = sem_bits32(f);
@@ -345,7 +344,7 @@ static inline float sem_half_to_f32(uint32_t h, bool bf16) {
   return bf16 ? sem_bf16_to_f32(h) : sem_f16_to_f32(h);
 }
 
-/* a * b + c of three values that are exact in f32, rounded once to 16 bits. */
+/* Returns a * b + c, rounded once to 16 bits. The operands are exact in f32. */
 static inline uint32_t sem_half_fma(float a, float b, float c, struct sem_half_mode mode) {
   if (mode.fmz && (a == 0 || b == 0))
     a = b = 0;

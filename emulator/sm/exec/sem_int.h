@@ -1,13 +1,12 @@
-/* Integer semantics of SM 8.7, one lane at a time, without branches so that a
- * loop over lanes vectorises. Rules: docs/hardware/sass.md, section 4.1.
- */
+/* Integer semantics of SM 8.7 for one lane, without branches so that loops over lanes vectorise.
+ * Rules: docs/hardware/sass.md, section 4.1. */
 #ifndef TEGRACL_SM_SEM_INT_H
 #define TEGRACL_SM_SEM_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Comparison codes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered. */
+/* Bits of a comparison code: 0 less, 1 equal, 2 greater, 3 unordered. */
 #define SEM_CMP_LESS      1u
 #define SEM_CMP_EQUAL     2u
 #define SEM_CMP_GREATER   4u
@@ -19,8 +18,8 @@ static inline uint32_t sem_bop(enum sem_bop bop, uint32_t a, uint32_t b) {
   return bop == SEM_BOP_AND ? a & b : bop == SEM_BOP_OR ? a | b : a ^ b;
 }
 
-/* The sum of three words, each inverted first where its x is all ones, and of
- * carry_in (0 to 5). *carry is the sum shifted right by 32. */
+/* Returns a + b + c + carry_in (0 to 5). Each word is inverted first if its x mask is all ones.
+ * *carry is the carry out, 0 to 2. */
 static inline uint32_t sem_add3(uint32_t a, uint32_t b, uint32_t c, uint32_t xa, uint32_t xb,
                                 uint32_t xc, uint32_t carry_in, uint32_t *carry) {
   a ^= xa, b ^= xb, c ^= xc;
@@ -29,7 +28,7 @@ static inline uint32_t sem_add3(uint32_t a, uint32_t b, uint32_t c, uint32_t xa,
   return u;
 }
 
-/* The high word of {hi:lo} << sh, sh in 0..31. */
+/* Returns the high word of {hi:lo} << sh, with sh in 0..31. */
 static inline uint32_t sem_shl_high(uint32_t lo, uint32_t hi, uint32_t sh) {
   return (uint32_t)((((uint64_t)hi << 32 | lo) << sh) >> 32);
 }
@@ -58,8 +57,8 @@ static inline uint32_t sem_shf(uint32_t lo, uint32_t count, uint32_t hi, bool ri
   return high ? (uint32_t)(out >> 32) : (uint32_t)out;
 }
 
-/* LOP3's truth table: its bits 2k and 2k + 1 are base[k] and base[k] ^ flip[k], each in all 32 bits
- * of a word. */
+/* The truth table of LOP3. Bit 2k of it fills the word base[k], bit 2k + 1 fills base[k] ^
+ * flip[k]. */
 struct sem_lut {
   uint32_t base[4], flip[4];
 };
@@ -95,8 +94,8 @@ static inline uint32_t sem_brev(uint32_t a) {
   return __builtin_bswap32(a);
 }
 
-/* Index of the highest set bit (of the inverse, for negative signed values),
- * counted from the left with sh; all ones if there is none. */
+/* FLO: the index of the highest set bit, or of the highest zero bit of a negative signed value.
+ * With sh it is counted from the left. All ones if there is no such bit. */
 static inline uint32_t sem_flo(uint32_t a, bool is_signed, bool sh) {
   if (is_signed)
     a ^= (uint32_t)((int32_t)a >> 31);
@@ -129,7 +128,7 @@ enum sem_prmt {
   SEM_PRMT_RC16
 };
 
-/* The four nibbles by which a PRMT mode selects bytes, from its selector operand. */
+/* Returns the four nibbles by which PRMT selects bytes, for a mode and a selector operand. */
 static inline uint32_t sem_prmt_selector(uint32_t sel, enum sem_prmt mode) {
   if (mode == SEM_PRMT_INDEX)
     return sel & 0xffff;
@@ -212,7 +211,7 @@ static inline uint32_t sem_absdiff4(uint32_t a, uint32_t b, uint32_t c, bool is_
   return sum ? c : bytes;
 }
 
-/* Clamps a signed word to the range of a field of so many bits. */
+/* Clamps a signed word to the range of a field of the given width. */
 static inline uint32_t sem_clamp(uint32_t a, unsigned bits, bool is_signed) {
   int32_t low = is_signed ? -(int32_t)(1u << (bits - 1)) : 0;
   int32_t high = (int32_t)((1u << (bits - (is_signed ? 1 : 0))) - 1);
@@ -220,7 +219,8 @@ static inline uint32_t sem_clamp(uint32_t a, unsigned bits, bool is_signed) {
   return (uint32_t)(v < low ? low : v > high ? high : v);
 }
 
-/* I2IP: two clamped words as fields below c, which is shifted left by both. */
+/* I2IP: clamps two words to fields and inserts them below c, which is shifted left by their
+ * width. */
 static inline uint32_t sem_i2ip(uint32_t a, uint32_t b, uint32_t c, unsigned bits, bool is_signed) {
   uint32_t field = (1u << bits) - 1;
   uint32_t low = sem_clamp(b, bits, is_signed) & field;
@@ -229,7 +229,7 @@ static inline uint32_t sem_i2ip(uint32_t a, uint32_t b, uint32_t c, unsigned bit
   return low | high << bits | rest;
 }
 
-/* a * b + c on 64 bits; *carry is the carry out of the addition. */
+/* Returns the 64-bit value a * b + c + carry_in; *carry is the carry out of the addition. */
 static inline uint64_t sem_mad_wide(uint32_t a, uint32_t b, uint64_t c, bool is_signed,
                                     uint32_t carry_in, uint32_t *carry) {
   uint64_t product = is_signed ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : (uint64_t)a * b;

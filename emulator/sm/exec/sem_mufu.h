@@ -1,7 +1,6 @@
-/* MUFU: the special functions, computed in double and rounded once. That is
- * within the documented bounds (docs/hardware/floating-point.md section 6). Written
- * without branches and library calls where loops over lanes should be vectorised.
- */
+/* MUFU: the special functions, computed in double and rounded once, which is within the documented
+ * bounds (docs/hardware/floating-point.md section 6). Functions whose loops over lanes should
+ * vectorise have no branches or library calls. */
 #ifndef TEGRACL_SM_SEM_MUFU_H
 #define TEGRACL_SM_SEM_MUFU_H
 
@@ -21,15 +20,15 @@ enum sem_mufu {
   SEM_MUFU_TANH,
 };
 
-/* The nearest integer, for magnitudes below 2^51: adds and subtracts a
- * number whose last bit is worth one. */
+/* Returns the nearest integer to a value below 2^51 in magnitude: adds and subtracts a number whose
+ * last bit is worth one. */
 static inline double sem_nearest(double x) {
   const double shifter = 0x1.8p52;
   return (x + shifter) - shifter;
 }
 
 static inline double sem_exp2_unit(double f) {
-  /* Taylor of e^(f ln 2) for |f| <= 1/2: the last term is below 2^-45. */
+  /* Taylor series of e^(f ln 2) for |f| <= 1/2, whose last term is below 2^-45. */
   double x = f * 0x1.62e42fefa39efp-1, r = 1.0 / 479001600;
   r = r * x + 1.0 / 39916800;
   r = r * x + 1.0 / 3628800;
@@ -48,12 +47,11 @@ static inline double sem_exp2_unit(double f) {
 static inline uint32_t sem_ex2(uint32_t a) {
   a = sem_flush32(a);
   double x = sem_f32(a);
-  /* Beyond these the result is infinite or flushed; they keep the exponent
-   * arithmetic in range. */
+  /* Results beyond these limits are infinite or flushed. The limits keep the exponent in range. */
   double y = x > 200 ? 200 : x < -200 ? -200 : x;
   double n = sem_nearest(y);
   double p = sem_exp2_unit(y - n);
-  const double exponent_shifter = 0x1.8p52; /* its low bits hold n + bias */
+  const double exponent_shifter = 0x1.8p52; /* the low bits hold n + bias */
   uint64_t e = sem_bits64(n + (exponent_shifter + 1023));
   double r = p * sem_f64(e << 52);
   uint32_t out = sem_flush32(sem_bits32((float)r));
@@ -62,7 +60,7 @@ static inline uint32_t sem_ex2(uint32_t a) {
 
 static inline uint32_t sem_lg2(uint32_t a) {
   a = sem_flush32(a);
-  const uint32_t sqrt_half = 0x3f3504f3u; /* mantissas centred around one */
+  const uint32_t sqrt_half = 0x3f3504f3u; /* centres mantissas around one */
   int32_t shifted = (int32_t)(a - sqrt_half);
   int32_t e = shifted >> 23;
   double m = sem_f32((uint32_t)((shifted & 0x7fffff) + (int32_t)sqrt_half));
@@ -101,15 +99,15 @@ static inline uint32_t sem_sqrt(uint32_t a) {
   return sem_canonical32(sem_bits32(__builtin_sqrtf(sem_f32(sem_flush32(a)))));
 }
 
-/* sin(2 pi x), or cos(2 pi x): the argument counts whole turns. */
+/* Returns sin(2 pi x) or cos(2 pi x). */
 static inline uint32_t sem_turn(uint32_t a, bool cosine) {
   a = sem_flush32(a);
   double x = sem_f32(a);
-  bool huge = !(fabs(x) < 0x1p24); /* a whole number of turns, or NaN */
+  bool huge = !(fabs(x) < 0x1p24); /* a whole number of turns, or a NaN */
   double y = huge ? 0 : x;
   double t = y - sem_nearest(y); /* -1/2 .. 1/2 */
   double u = fabs(t);
-  /* The result is the sine of s turns, up to the sign; s is at most a quarter. */
+  /* Up to the sign, the result is sin(2 pi s) with |s| <= 1/4. */
   double s = cosine ? 0.25 - u : (u > 0.25 ? 0.5 - u : u);
   double v = s * 6.283185307179586, w = v * v, r = -1.0 / 1307674368000;
   r = r * w + 1.0 / 6227020800;
@@ -131,8 +129,8 @@ static inline uint32_t sem_tanh(uint32_t a) {
   return sem_canonical32(sem_bits32(tanhf(sem_f32(a))));
 }
 
-/* RCP64H, RSQ64H: from the high word of a double to the high word of a seed;
- * subnormal doubles act as zero. */
+/* RCP64H and RSQ64H: return the high word of a seed for the high word of a double. Subnormal
+ * doubles count as zero. */
 static inline uint32_t sem_seed64(uint32_t high, bool root) {
   const uint32_t exp_mask = 0x7ff00000u;
   if (!(high & exp_mask))
@@ -141,7 +139,7 @@ static inline uint32_t sem_seed64(uint32_t high, bool root) {
   if (x != x || (root && x < 0))
     return SEM_F32_NAN;
   double r = root ? 1 / __builtin_sqrt(x) : 1 / x;
-  /* Nearest value that has a zero low word. */
+  /* Rounds to the nearest value whose low word is zero. */
   uint64_t bits = sem_bits64(r);
   if (r - r == 0)
     bits += 0x80000000u;
@@ -175,7 +173,7 @@ static inline uint32_t sem_mufu(uint32_t a, enum sem_mufu function) {
   return SEM_F32_NAN;
 }
 
-/* MUFU on halves: EX2 and TANH, with subnormals. */
+/* MUFU on f16, which keeps subnormals: EX2 and TANH. */
 static inline uint32_t sem_mufu_f16(uint32_t h, enum sem_mufu function) {
   float x = sem_f16_to_f32(h);
   float r;

@@ -1,7 +1,5 @@
-/* What each instruction computes, for the interpreter and the tests:
- * functions of one lane that a loop over thirty-two lanes (lanes.h) turns into
- * vector code.
- */
+/* What each instruction computes, for the interpreter and for the tests: functions of one lane,
+ * which the compiler vectorises in loops over 32 lanes (lanes.h). */
 #ifndef TEGRACL_SM_SEMANTICS_H
 #define TEGRACL_SM_SEMANTICS_H
 

@@ -1,7 +1,6 @@
-/* Choice between the handlers of one instruction, by the contents of its uop: one for each form
- * that is common, and a general one. The generated functions call
- * these when operands and arguments are in place (sm87.isa, choose=).
- */
+/* Selects a handler for an instruction from the contents of its uop: common forms have special
+ * handlers, all others use the general one. The generated functions call these after they have
+ * stored operands and arguments (sm87.isa, choose=). */
 #include "emulator/sm/lower/lower.h"
 
 static bool has_no_mods(const struct sm_uop *u) {
@@ -28,7 +27,7 @@ unsigned sm_choose_imad(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (!has_no_mods(u))
     return handler;
-  /* A product with RZ is a move. */
+  /* A product with RZ plus c is a move of c. */
   const bool zero = u->s[0] == 0 || (u->scalar_slot != 1 && u->s[1] == 0);
   if (zero && u->scalar_slot == 2)
     return SM_H_mov_scalar;
@@ -49,8 +48,8 @@ unsigned sm_choose_lea(struct lowering *l, unsigned handler) {
   return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_lea_plain : handler;
 }
 
-/* A 32-bit shift whose result comes from one word alone: left of the low word, or right of the high
- * one. */
+/* A 32-bit shift that needs only one word: to the left with the low word as result, or to the right
+ * with the high one. */
 unsigned sm_choose_shift(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (u->shift.width == 64 || u->shift.right != u->shift.high || u->scalar_slot == 2)
@@ -76,13 +75,13 @@ unsigned sm_choose_prmt(struct lowering *l, unsigned handler) {
   return SM_H_prmt_imm;
 }
 
-/* The part of the third operand that is kept. */
+/* Returns which part of the third operand is kept. */
 static unsigned kept_part(const struct lowering *l) {
   return l->insn->operand[l->insn->operand_count - 1].select;
 }
 
-/* C.24 and C.28 name the bits of c that remain below the fields: with fields of
- * 4 and 2 bits, all that fit. No compiler makes other choices (.H1). */
+/* C.24 and C.28 are the bits of c that remain below the fields: all that fit if the fields have 4
+ * or 2 bits. No compiler emits another choice (.H1). */
 unsigned sm_choose_i2ip(struct lowering *l, unsigned handler) {
   const unsigned bits = l->u->narrow.bits;
   l->unsupported |= kept_part(l) != (bits == 2 ? SM_I2IP_28_28 : bits == 4 ? SM_I2IP_24_24 : 0);
@@ -105,7 +104,7 @@ unsigned sm_choose_fadd(struct lowering *l, unsigned handler) {
 unsigned sm_choose_fmul(struct lowering *l, unsigned handler) {
   const struct sm_uop *u = l->u;
   if (u->product.scale != SM_SCALE_NONE) {
-    l->unsupported |= u->product.fmz; /* the meaning of FMZ with a scale is not known */
+    l->unsupported |= u->product.fmz; /* what FMZ means with a scale is not known */
     return SM_H_fmul_scaled;
   }
   if (!is_plain_float(u) || !has_no_mods(u))
@@ -125,8 +124,8 @@ unsigned sm_choose_ffma(struct lowering *l, unsigned handler) {
   return u->scalar_slot == 1 ? SM_H_ffma_rsr : SM_H_ffma_rrs;
 }
 
-/* .XORSIGN is used with |a| and |b|, but takes the sign from a and b. So the modifiers are dropped:
- * sem_minmax32 computes the magnitudes. */
+/* .XORSIGN occurs with |a| and |b|, but takes the sign of the result from a and b themselves.
+ * sem_minmax32 computes the magnitudes, so the modifiers are dropped. */
 static void drop_abs_mods(struct sm_uop *u, bool xor_sign) {
   enum { ABS_BITS = SM_SRC_ABS | SM_SRC_ABS << 2 };
   if (xor_sign)
@@ -138,7 +137,7 @@ unsigned sm_choose_fmnmx(struct lowering *l, unsigned handler) {
   return handler;
 }
 
-/* Stores which halves of its sources an instruction uses. */
+/* Records which halves of its sources an instruction uses. */
 unsigned sm_choose_half(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   unsigned slot = 0;
@@ -158,7 +157,7 @@ unsigned sm_choose_half(struct lowering *l, unsigned handler) {
 unsigned sm_choose_hfma2(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   sm_choose_half(l, handler);
-  /* -0 * 0 + constant: a way to load a word. */
+  /* -0 * 0 + constant loads a constant. */
   const uint32_t exponent = 0x7c00;
   const bool is_plain = !u->ftz && !u->sat && !u->half.f32_result && !u->half.relu &&
                         !u->half.exchange && (u->mods & 3) == SM_SRC_NEG;
@@ -190,7 +189,7 @@ unsigned sm_choose_i2f(struct lowering *l, unsigned handler) {
              : handler;
 }
 
-/* Only the plain form is known: for the others it is not known which half of c is kept. */
+/* Only the plain form is supported. For the others it is not known which half of c is kept. */
 unsigned sm_choose_f2ip(struct lowering *l, unsigned handler) {
   l->unsupported |= kept_part(l) != 0;
   return handler;

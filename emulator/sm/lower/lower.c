@@ -1,7 +1,6 @@
-/* From a decoded instruction to the compact form that the interpreter executes:
- * chooses the handler, turns registers into offsets, checks them against the
- * launch's count.
- */
+/* Lowers a decoded instruction to the compact form that the interpreter executes: selects the
+ * handler, converts registers to offsets, and checks them against the number of registers of the
+ * launch. */
 #include "emulator/sm/lower/lower.h"
 
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
@@ -12,7 +11,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
       .d = SM_SLOT_DISCARD * SM_REG_BYTES,
       .guard = (uint8_t)(insn->guard + (insn->guard_uniform ? SM_PRED_UNIFORM : 0)),
       .guard_xor = insn->guard_not ? ~0u : 0,
-      .uniform = insn->guard_uniform, /* for the whole warp */
+      .uniform = insn->guard_uniform, /* a uniform guard: executed for the whole warp */
       .scalar_slot = SM_NO_SLOT,
       .pd = SM_PRED_DISCARD,
       .pe = SM_PRED_DISCARD,
@@ -30,7 +29,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   if (!note)
     handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
-  if (l.bindless && !l.unsupported && !l.out_of_range) { /* finds the bank, then calls execute */
+  if (l.bindless && !l.unsupported && !l.out_of_range) { /* binds the bank, then calls execute */
     u->execute = u->handler;
     u->handler = core->handler[SM_H_bindless];
   }

@@ -1,8 +1,6 @@
-/* Lowering: from a decoded instruction to its uop. Most functions are generated
- * from the "does" lines of sm87.isa (lowering_gen.c): they store arguments and place
- * operands with the functions of this header. Functions of the other files of this folder
- * choose between handlers, and lower the few instructions that fit no pattern.
- */
+/* Lowering: from a decoded instruction to its uop. Most functions are generated from the "does"
+ * lines of sm87.isa (lowering_gen.c) and use this header to store arguments and operands. The other
+ * files of this directory select handlers, and lower the few instructions that fit no pattern. */
 #ifndef TEGRACL_SM_LOWER_H
 #define TEGRACL_SM_LOWER_H
 
@@ -18,7 +16,7 @@ struct lowering {
   uint64_t next_pc;
   bool out_of_range, unsupported;
   unsigned at;          /* next operand */
-  struct sm_note *note; /* to be filled in, or NULL */
+  struct sm_note *note; /* filled in, unless NULL */
   bool address;         /* the current operand is part of an address */
   bool bindless;        /* an operand is a constant by descriptor */
 };
@@ -34,7 +32,7 @@ static inline const struct sm_operand *next_operand(struct lowering *l) {
   return l->at < l->insn->operand_count ? &l->insn->operand[l->at++] : &none;
 }
 
-/* The next operand, which the next call returns again. */
+/* Returns the next operand without consuming it. */
 static inline const struct sm_operand *peek_operand(struct lowering *l) {
   const struct sm_operand *o = next_operand(l);
   l->at--;
@@ -45,7 +43,8 @@ static inline unsigned modifier(const struct lowering *l, enum sm_mod which) {
   return l->insn->mod[which];
 }
 
-/* The offset of count general or uniform registers, the first of which is the operand. */
+/* Returns the offset of count consecutive registers, general or uniform, of which the operand is
+ * the first. */
 static inline uint16_t reg_slot(struct lowering *l, const struct sm_operand *o, unsigned count,
                                 bool dst) {
   unsigned slot = dst ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
@@ -82,7 +81,7 @@ static inline uint8_t lower_result_predicate(struct lowering *l) {
   return pred_index(o);
 }
 
-/* Input predicates pp, pq, pr: which is 0, 1, 2. */
+/* Lowers an input predicate: pp, pq or pr for which = 0, 1 or 2. */
 static inline void lower_source_predicate(struct lowering *l, unsigned which) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next_operand(l);
@@ -96,7 +95,7 @@ static inline void lower_source_predicate(struct lowering *l, unsigned which) {
     u->pnot |= (uint8_t)(1u << which);
 }
 
-/* An operand that is executed only with its neutral value: RZ, PT, or a number. */
+/* Consumes an operand that is supported only with its neutral value: RZ, PT, or number. */
 static inline void expect_neutral(struct lowering *l, int64_t number) {
   const struct sm_operand *o = next_operand(l);
   switch (o->kind) {
@@ -114,7 +113,7 @@ static inline void expect_neutral(struct lowering *l, int64_t number) {
   }
 }
 
-/* Source slot: a register of count words, an immediate or a constant. */
+/* Lowers a source operand to slot: count registers, an immediate or a constant. */
 static inline void lower_source(struct lowering *l, unsigned slot, unsigned count) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next_operand(l);
@@ -155,16 +154,16 @@ static inline void lower_source(struct lowering *l, unsigned slot, unsigned coun
   }
 }
 
-/* lowering_gen.c: lowers an instruction of each operation and returns its handler; NULL for
- * operations that are not executed. */
+/* lowering_gen.c: for each operation, the function that lowers an instruction and returns its
+ * handler, or NULL if the operation is not supported. */
 extern unsigned (*const sm_lower_operation[SM_OP_COUNT])(struct lowering *l);
 
-/* lower_mem.c: the memory operand. */
+/* lower_mem.c: lowers the memory operand. */
 void sm_lower_address(struct lowering *l);
 
-/* The functions that "does" lines name: sm_choose_* returns the handler after operands and
- * arguments are in the uop, and may change them; sm_lower_* also places the operands. handler:
- * that of the line. */
+/* The functions to which "does" lines refer. sm_choose_* returns the handler after operands and
+ * arguments are in the uop, which it may change. sm_lower_* also lowers the operands. handler is
+ * the one in the line. */
 #define X(name) unsigned sm_choose_##name(struct lowering *l, unsigned handler);
 SM_CHOICES(X)
 #undef X
@@ -172,14 +171,15 @@ SM_CHOICES(X)
 SM_LOWERINGS(X)
 #undef X
 
-/* lower_l1.c: replaces *handler, the handler of u, by its variant for L1 caches, if it has one. */
+/* lower_l1.c: replaces the handler of u by its variant for L1 caches, if there is one. */
 void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
                  sm_handler *handler);
 
-/* specialise.c: a faster handler that does the same for this uop, or handler. */
+/* specialise.c: returns a faster handler with the same effect for this uop, or handler if there is
+ * none. */
 unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
-/* Sets handlers for sequences of lowered uops. Each uop stays complete, because a branch may lead
- * into the sequence. */
+/* Sets handlers that execute a sequence of uops at once. All uops of the sequence stay valid,
+ * because a branch may lead into it. */
 void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);
 
 #endif

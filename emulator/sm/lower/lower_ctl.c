@@ -1,9 +1,9 @@
-/* The part of lowering that is not generated, for control and warp-wide instructions
- * (exec_ctl.c): branches, barriers, special registers.
- */
+/* Lowering by hand of control and warp-wide instructions (exec_ctl.c): branches, barriers, special
+ * registers. */
 #include "emulator/sm/lower/lower.h"
 
-/* A target: an address, or an offset that is added to a register. */
+/* Lowers a branch target: an address, or an offset that is added to a register. Returns the
+ * handler. */
 static unsigned lower_target(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next_operand(l);
@@ -94,7 +94,7 @@ unsigned sm_lower_bar(struct lowering *l, unsigned handler) {
   return handler;
 }
 
-/* Special registers that are executed (exec_ctl.c): with a value, or as zero. */
+/* Returns whether exec_ctl.c supports special register n, with a value or as zero. */
 static bool known_special(unsigned n) {
   enum {
     LANEID = 0,

@@ -1,10 +1,9 @@
-/* Lowering for modelled L1 caches (l1.h): handlers that use them, in place
- * of those that go to memory.
- */
+/* Lowering for modelled L1 caches (l1.h): replaces handlers that access memory by those that use
+ * the caches. */
 #include "emulator/sm/l1.h"
 #include "emulator/sm/lower/lower.h"
 
-/* May the load hit the L1 cache of its SM? */
+/* Returns whether the load may hit the L1 cache of its SM. */
 static bool is_cached(const struct sm_insn *insn) {
   switch (insn->mod[SM_MOD_SEM]) {
   case SM_SEM_STRONG_GPU_PRIVATE:
@@ -43,7 +42,7 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
     break;
   case SM_OP_CCTL_ALL:
   case SM_OP_CCTL:
-    /* An invalidate of one line drops all lines. */
+    /* CCTL.IV of one line also drops all lines. */
     if (insn->mod[SM_MOD_CCTL] == SM_CCTL_IVALL || insn->mod[SM_MOD_CCTL] == SM_CCTL_IVALLP ||
         insn->mod[SM_MOD_CCTL] == SM_CCTL_IV)
       *handler = core->handler[SM_H_l1_invalidate];

@@ -1,6 +1,4 @@
-/* Addresses, and the part of lowering that is not generated, for memory instructions
- * (exec_mem.c, exec_atom.c).
- */
+/* Lowering by hand of addresses and of memory instructions (exec_mem.c, exec_atom.c). */
 #include "emulator/sm/lower/lower.h"
 
 void sm_lower_address(struct lowering *l) {
@@ -21,7 +19,7 @@ void sm_lower_address(struct lowering *l) {
   u->memory.narrow = !o->base64;
 }
 
-/* LDC has an index register, ULDC a uniform one. */
+/* LDC has a general index register, ULDC a uniform one. */
 unsigned sm_lower_ldc(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   const bool is_uniform = l->insn->op == SM_OP_ULDC;
@@ -37,7 +35,7 @@ unsigned sm_lower_ldc(struct lowering *l, unsigned handler) {
   return handler;
 }
 
-/* Types of atomics, in ATOM's encoding. */
+/* Types of atomics, in the encoding of ATOM. */
 enum { TYPE_U32, TYPE_S32, TYPE_U64, TYPE_F32, TYPE_F16X2, TYPE_S64, TYPE_F64 };
 
 unsigned sm_choose_atom(struct lowering *l, unsigned handler) {
@@ -51,7 +49,7 @@ unsigned sm_choose_atom(struct lowering *l, unsigned handler) {
   return handler;
 }
 
-/* To shared memory, from global memory. */
+/* The destination is a shared address, the source a global one. */
 unsigned sm_lower_ldgsts(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   const struct sm_operand *to = next_operand(l);

@@ -2,9 +2,9 @@
 #include "emulator/sm/exec/sem_mma.h"
 #include "emulator/sm/lower/lower.h"
 
-/* Places the operands D, A, B, C, a uniform predicate of which only the neutral value is known, and
- * the metadata of a sparse A. a, b, cd: registers of each matrix; a is 0 if there is no such
- * instruction. */
+/* Lowers the operands D, A, B, C, a uniform predicate that must be PT, and the metadata of a sparse
+ * A. a, b and cd are the numbers of registers of each matrix; a is 0 if the instruction does not
+ * exist. */
 static void lower_matrices(struct lowering *l, unsigned a, unsigned b, unsigned cd) {
   struct sm_uop *u = l->u;
   if (a == 0 || l->unsupported) {
@@ -25,8 +25,8 @@ static void lower_matrices(struct lowering *l, unsigned a, unsigned b, unsigned 
   }
 }
 
-/* The shape gives the registers of A. A sparse A has half of the shape's elements, and B as many
- * registers as A. */
+/* The shape determines the registers of A. A sparse A has half of the elements of its shape, and B
+ * has as many registers as A. */
 unsigned sm_lower_hmma(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   const unsigned shape = modifier(l, SM_MOD_SHAPE), type = modifier(l, SM_MOD_AB);
@@ -46,7 +46,7 @@ unsigned sm_lower_hmma(struct lowering *l, unsigned handler) {
 
 unsigned sm_lower_imma(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  /* Registers of A for bytes and for nibbles; 0: there is no such instruction. */
+  /* Registers of A, for bytes and for nibbles; 0 if the instruction does not exist. */
   static const uint8_t dense_a[][2] = {[SM_IMMA_8816] = {1, 0},
                                        [SM_IMMA_8832] = {0, 1},
                                        [SM_IMMA_16816] = {2, 0},

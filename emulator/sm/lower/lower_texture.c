@@ -1,8 +1,10 @@
-/* Lowering of texture instructions. Their operands are in two lists: layer and coordinates; handle
- * (register form), level and offsets. docs/hardware/textures.md 5.2. */
+/* Lowering of texture instructions. Their operands are in two lists: layer and coordinates in the
+ * first; handle (register form), level and offsets in the second (docs/hardware/textures.md
+ * 5.2). */
 #include "emulator/sm/lower/lower.h"
 
-/* The slot of count registers, of which the first is a multiple of 2 or 4. */
+/* Returns the offset of count consecutive registers, the first of which must be a multiple of count
+ * (of 4 if count is 3). */
 static uint16_t vector_slot(struct lowering *l, const struct sm_operand *o, unsigned count,
                             bool written) {
   unsigned slot = written ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
@@ -15,7 +17,7 @@ static uint16_t vector_slot(struct lowering *l, const struct sm_operand *o, unsi
   return (uint16_t)(slot * SM_REG_BYTES);
 }
 
-/* Places the handle, if it is not the first register of the second list. */
+/* Lowers the handle of an instruction that does not have it in the second list. */
 static void place_handle(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next_operand(l);
@@ -43,7 +45,8 @@ static void place_shape(struct lowering *l) {
   l->unsupported |= !coordinates[dimension];
 }
 
-/* Has the instruction modifiers that compute code does not need? They are not executed. */
+/* Returns whether the instruction has modifiers that compute code does not need. These are not
+ * supported. */
 static bool is_rare(const struct lowering *l) {
   return modifier(l, SM_MOD_F16) || modifier(l, SM_MOD_DC) || modifier(l, SM_MOD_MS) ||
          modifier(l, SM_MOD_NDV) || modifier(l, SM_MOD_TOFF) == SM_TOFF_PTP;

@@ -1,4 +1,4 @@
-/* The notes on instructions that check and profile modes use. */
+/* Notes on instructions, for check and profile modes. */
 #include "emulator/sm/lower/lower.h"
 
 const char *const sm_class_names[SM_CLASS_COUNT] = {
@@ -17,7 +17,7 @@ void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool writ
     note->read[note->read_count++] = use;
 }
 
-/* The class and the memory accesses of each operation that is executed. */
+/* Class and memory accesses of each supported operation. */
 static const struct {
   uint8_t class, space, access;
 } operations[SM_OP_COUNT] = {
@@ -36,7 +36,7 @@ static void note_operation(struct sm_note *note, unsigned op, unsigned handler) 
   note->access = operations[op].access;
 }
 
-/* Is the access strong in PTX's terms? Strong accesses do not race with each other. */
+/* Returns whether the access is strong in PTX's terms. Two strong accesses do not race. */
 static bool is_strong(const struct sm_note *note, unsigned sem) {
   if (note->access == SM_ACCESS_ATOMIC)
     return true;
@@ -55,9 +55,9 @@ static bool is_strong(const struct sm_note *note, unsigned sem) {
   }
 }
 
-/* Is it bar.warp.sync, or an instruction by which lanes exchange values? ptxas compiles
- * bar.warp.sync to a NOP where the lanes are known to be converged, and otherwise to WARPSYNC,
- * perhaps after a branch by which converged lanes skip it (tried with CUDA 13.0). */
+/* Returns whether the instruction is bar.warp.sync or lets lanes exchange values. ptxas compiles
+ * bar.warp.sync to a NOP where the lanes are known to be converged. Elsewhere it emits WARPSYNC,
+ * perhaps after a branch by which converged lanes skip it (observed with CUDA 13.0). */
 static bool syncs_warp(unsigned op, unsigned handler) {
   switch (handler) {
   case SM_H_warpsync:
@@ -72,9 +72,9 @@ static bool syncs_warp(unsigned op, unsigned handler) {
   }
 }
 
-/* Order between CTAs. Fences of a wider scope than the CTA, and the atomics that locks use,
- * release and acquire. Atomics that return a value, volatile loads and CCTL.IVALL (after an
- * acquire) acquire. */
+/* Records how the instruction orders CTAs. Fences of a wider scope than the CTA, and the atomics
+ * that locks use, release and acquire. Atomics that return a value, volatile loads, and CCTL.IVALL
+ * (the last part of an acquire) acquire. */
 static void note_order(struct sm_note *note, const struct sm_insn *insn) {
   const bool fence = insn->op == SM_OP_MEMBAR && insn->mod[SM_MOD_SCOPE] != SM_SCOPE_CTA;
   const bool global = note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;
@@ -90,14 +90,14 @@ static bool is_cas(uint16_t op) {
 
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u) {
-  /* Bytes for each value of the size argument of uops that access memory. */
+  /* Access size in bytes, by the size argument of the uop. */
   static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16};
   note->handler = (uint8_t)handler;
   note_operation(note, insn->op, handler);
   note->wait_mask = insn->wait_mask;
   note->write_sb = insn->write_sb;
-  /* ptxas of CUDA 13.5 gives no instruction a scoreboard or a stall count at -O0, and uses
-   * results in the next one. Optimised code has stall counts of 1 and more. */
+  /* At -O0, ptxas of CUDA 13.5 emits no scoreboards and stall counts of 0, and uses results in the
+   * next instruction. Optimised code has stall counts of at least 1. */
   note->is_alone = insn->stall == 0;
   note->read_sb = insn->read_sb;
   if (note->space != SM_SPACE_NONE)
@@ -119,7 +119,7 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   if (handler == SM_H_brx)
     for (unsigned k = 0; k < note->read_count; k++)
       note->read[k].address = true;
-  /* DEPBAR waits for the scoreboard that it names and for a set of others. */
+  /* DEPBAR waits for one scoreboard and for a set of others. */
   if (insn->op == SM_OP_DEPBAR || insn->op == SM_OP_DEPBAR_LE)
     for (unsigned k = 0; k < insn->operand_count; k++) {
       const struct sm_operand *o = &insn->operand[k];

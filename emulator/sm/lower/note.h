@@ -1,11 +1,12 @@
 /* Notes on an instruction, for check and profile modes: the registers and predicates that it reads
- * and writes, how it uses memory, and its scoreboards. Lowering makes them only in those modes. */
+ * and writes, its use of memory, and its scoreboards. Lowering creates notes only in those
+ * modes. */
 #ifndef TEGRACL_SM_NOTE_H
 #define TEGRACL_SM_NOTE_H
 
 #include "emulator/sm/lower/uop.h"
 
-/* Kinds of instructions that a profile counts: sm87.isa. */
+/* Classes of instructions that a profile counts (sm87.isa). */
 enum sm_class {
 #define X(name, text) SM_CLASS_##name,
   SM_CLASSES(X)
@@ -30,7 +31,7 @@ enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NO_SCOREBOARD = 7 };
 struct sm_use {
   uint16_t slot;
   uint8_t count;
-  bool address; /* they are an address of memory, or of code */
+  bool address; /* part of a memory or branch address */
 };
 
 struct sm_note {
@@ -40,12 +41,12 @@ struct sm_note {
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
   uint8_t wait_mask, write_sb, read_sb;
-  bool is_alone;                   /* it ends before the next one issues: code of -O0 */
-  bool acquires;                   /* an atomic that locks use; also releases */
+  bool is_alone;                   /* completes before the next instruction issues: code of -O0 */
+  bool acquires;                   /* an atomic that locks use, which also releases */
   bool strong;                     /* volatile or atomic access */
   bool compares;                   /* compare-and-swap */
-  bool syncs_warp;                 /* orders the accesses of the warp's lanes before and after it */
-  bool releases_all, acquires_all; /* the same between CTAs */
+  bool syncs_warp;                 /* orders accesses of the warp's lanes */
+  bool releases_all, acquires_all; /* orders accesses of different CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
 };

@@ -1,7 +1,6 @@
-/* Faster handlers for the common forms of an instruction, and one for a sequence
- * that compilers emit: chosen after lowering, by the uop's fields. Watched code
- * (watch.h) keeps the general ones.
- */
+/* Faster handlers for common forms of an instruction, and one for a sequence that compilers emit.
+ * They are selected after lowering, by the fields of the uop. Watched code (watch.h) uses only the
+ * general handlers. */
 #include "emulator/sm/exec/sem_float.h"
 #include "emulator/sm/lower/lower.h"
 
@@ -9,7 +8,7 @@ static bool is_always(const struct sm_uop *u) {
   return u->guard == SM_PRED_TRUE && !u->guard_xor;
 }
 
-/* Is IADD3 a sum of two operands and at most one 1: a carry, or that of one negation? */
+/* Returns whether IADD3 adds two operands and at most one 1, from a carry or from a negation. */
 static bool is_sum2(const struct sm_uop *u) {
   const unsigned negated = (unsigned)__builtin_popcount(u->mods & SM_SRC_NEG * 0x5u);
   const bool second_carry = u->iadd.extended && !(u->pq == SM_PRED_TRUE && u->pnot & 2);
@@ -17,7 +16,8 @@ static bool is_sum2(const struct sm_uop *u) {
          u->pe == SM_PRED_DISCARD && !second_carry && negated + u->iadd.extended <= 1;
 }
 
-/* Is it rounded to nearest, without absolute values, and without a sign of the scalar? */
+/* Returns whether the operation rounds to nearest, takes no absolute values and does not negate a
+ * scalar. */
 static bool is_plain_double(const struct sm_uop *u) {
   const unsigned abs = SM_SRC_ABS * 0x15u;
   const bool sign = u->scalar_slot != SM_NO_SLOT && u->mods >> (2 * u->scalar_slot) & SM_SRC_NEG;
@@ -43,14 +43,14 @@ unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
   }
 }
 
-/* Is it a BMOV to barrier register to, by all lanes? */
+/* Returns whether u is a BMOV of all lanes to barrier register to. */
 static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
   return u->handler == core->handler[SM_H_bmov] && is_always(u) && !u->uniform &&
          u->bmov.to_barrier && u->bmov.to == to;
 }
 
-/* The code at the entry of each kernel sets B0, moves it through all barrier registers to B15, and
- * clears B15. Then all are clear. */
+/* Returns whether u starts the sequence at the entry of each kernel that clears all barrier
+ * registers: it sets B0, moves it through all registers to B15, and clears B15. */
 static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
   if (!is_bmov(u, core, 0) || u->bmov.from_barrier)
     return false;

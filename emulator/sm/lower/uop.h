@@ -1,13 +1,10 @@
-/* The compact form of an instruction that the interpreter executes: a handler
- * and operands as byte offsets into the warp's register file, made once by
- * lower.c.
+/* Uops, the compact form of instructions that the interpreter executes: a handler, and operands as
+ * byte offsets into the register file of the warp. lower.c makes them once for each page of code.
  *
- * The register file of a warp is one array of 128-byte vectors: zero registers
- * (RZ and URZ as sources), discard registers (as destinations), the uniform
- * registers (each spread over all lanes), then the general ones. Uniform
- * instructions execute as vector instructions on uniform registers, with all lanes active,
- * so their semantics are written once.
- */
+ * The register file of a warp is one array of 128-byte vectors: zero registers (RZ and URZ as
+ * sources), discard registers (RZ and URZ as destinations), the uniform registers (each spread over
+ * all lanes), and the general registers. Uniform instructions execute as vector instructions on
+ * uniform registers with all lanes active, so that their semantics are written only once. */
 #ifndef TEGRACL_SM_UOP_H
 #define TEGRACL_SM_UOP_H
 
@@ -20,7 +17,7 @@
 struct sm_warp;
 struct sm_uop;
 
-/* Executes one uop; returns the next one, or NULL with warp->event set. */
+/* Executes one uop. Returns the next one, or NULL with warp->event set. */
 typedef const struct sm_uop *(*sm_handler)(struct sm_warp *warp, const struct sm_uop *u);
 
 enum {
@@ -33,8 +30,8 @@ enum {
   SM_UR_COUNT = 63,
 };
 
-/* Predicate file: P0..P6 and true, a discarded one, UP0..UP6 and true. Each is a
- * mask of lanes; uniform ones are 0 or all ones. */
+/* Predicate file: P0..P6, PT, a discard predicate, UP0..UP6 and UPT. Each is a mask of lanes;
+ * uniform predicates are 0 or all ones. */
 enum {
   SM_PRED_TRUE = 7,
   SM_PRED_DISCARD = 8,
@@ -42,18 +39,18 @@ enum {
   SM_PRED_FILE = 24,
 };
 
-/* Where the scalar operand of a uop comes from: a bank number, SM_BANKS for the bank
- * that a descriptor in uniform registers names, or: */
+/* Sources of the scalar operand: a bank number, SM_BANKS for the bank that a descriptor in uniform
+ * registers identifies, or SM_SCALAR_IMM for an immediate. */
 enum { SM_SCALAR_IMM = 0xff };
 enum { SM_NO_SLOT = 3 };
 
-/* Bits of mods: two for each source operand. */
+/* Modifiers of a source operand, two bits of mods for each. */
 enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
-/* For integer operands: the operand is inverted (neg adds one as well). */
+/* In integer operations, either modifier inverts the operand; NEG then adds one. */
 enum { SM_SRC_INV = 2 };
 
-/* Texture instructions, and where their handle is: a constant, the uniform register with the
- * header's index and the next one with the sampler's, or the list of operands. */
+/* Texture operations, and the place of the handle: among the operands, in a constant, or in two
+ * uniform registers with the indices of header and sampler. */
 enum { SM_TEXTURE_TEX, SM_TEXTURE_TLD, SM_TEXTURE_TLD4, SM_TEXTURE_TXQ };
 enum { SM_HANDLE_IN_LIST, SM_HANDLE_WORD, SM_HANDLE_PAIR };
 
@@ -62,7 +59,7 @@ struct sm_uop {
   uint16_t d;          /* byte offset of the destination */
   uint16_t s[3];       /* of the sources a, b, c */
   uint8_t guard;       /* index into the predicate file */
-  uint8_t uniform;     /* 1: for all 32 lanes; 0: for the active ones */
+  uint8_t uniform;     /* 1 executes for all 32 lanes, 0 for the active ones */
   uint8_t scalar_slot; /* the source that is a scalar, or SM_NO_SLOT */
   uint8_t scalar_kind; /* its bank, SM_BANKS or SM_SCALAR_IMM */
   uint32_t guard_xor;  /* all ones if the guard is negated */
@@ -73,9 +70,9 @@ struct sm_uop {
   uint8_t mods;        /* SM_SRC_*, two bits for each source */
   uint8_t round;       /* enum sem_round */
   uint8_t ftz, sat;
-  uint16_t descriptor; /* offset of the uniform registers that name bank SM_BANKS */
-  sm_handler execute;  /* the instruction's handler, after that bank is found */
-  union {              /* the handler's arguments besides operands: sm87.isa, handlers */
+  uint16_t descriptor; /* offset of the uniform registers that identify bank SM_BANKS */
+  sm_handler execute;  /* the handler of the instruction, called after that bank is bound */
+  union {              /* the other arguments of the handler: sm87.isa, handlers */
     uint64_t argument_words[2];
 #define X(group) struct sm_arguments_##group group;
     SM_ARGUMENTS(X)
@@ -85,7 +82,7 @@ struct sm_uop {
 
 _Static_assert(sizeof(struct sm_uop) == 64, "one cache line");
 
-/* The first of the predicates that P2R and R2P copy. */
+/* Returns the first of the predicates that P2R and R2P copy. */
 static inline unsigned sm_first_predicate(const struct sm_uop *u) {
   return u->uniform ? SM_PRED_UNIFORM : 0;
 }
@@ -98,9 +95,9 @@ static inline unsigned sm_first_predicate(const struct sm_uop *u) {
 struct sm_page {
   struct sm_page *next; /* in its hash bucket */
   uint64_t va;
-  uint32_t registers; /* the count that its uops were checked against */
+  uint32_t registers; /* number of registers that its uops were checked against */
   uint64_t word[SM_PAGE_UOPS][2];
-  struct sm_uop uop[SM_PAGE_UOPS + 1]; /* the last one leads to the next page */
+  struct sm_uop uop[SM_PAGE_UOPS + 1]; /* the last one continues at the next page */
 };
 
 enum sm_handler_id {

@@ -52,7 +52,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STG", "misaligned address: no multiple of 4", "work-item (0,0,0)"}},
+     {"kernel k +0x", "STG", "misaligned address: not a multiple of 4", "work-item (0,0,0)"}},
     {"local range",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
@@ -235,7 +235,8 @@ static const struct fault_case cases[] = {
      32,
      256,
      false,
-     {"kernel k +0x", "lane 7 executes this with the mask 0x0000007f", "in which it is not"}},
+     {"kernel k +0x", "lane 7 executes this with the mask 0x0000007f",
+      "which does not include it"}},
     {"absent lane",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0), x = i;\n"
@@ -246,7 +247,7 @@ static const struct fault_case cases[] = {
      32,
      256,
      false,
-     {"kernel k +0x", "STG", "a lane that does not take part", "work-item (4,0,0)"}},
+     {"kernel k +0x", "STG", "a lane that does not participate", "work-item (4,0,0)"}},
     {"last of a buffer",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) {\n"
@@ -275,7 +276,7 @@ static const struct fault_case cases[] = {
      1,
      64,
      false,
-     {"kernel k +0x", "STG", "write of 4 bytes at", "in a buffer that kernels only read"},
+     {"kernel k +0x", "STG", "write of 4 bytes at", "in a buffer that kernels may only read"},
      CL_MEM_READ_ONLY},
     {"read only atomic",
      NULL,
@@ -285,7 +286,7 @@ static const struct fault_case cases[] = {
      1,
      64,
      false,
-     {"kernel k +0x", "write of 4 bytes at", "in a buffer that kernels only read"},
+     {"kernel k +0x", "write of 4 bytes at", "in a buffer that kernels may only read"},
      CL_MEM_READ_ONLY},
     {"write only",
      NULL,
@@ -295,7 +296,7 @@ static const struct fault_case cases[] = {
      1,
      64,
      false,
-     {"kernel k +0x", "LDG", "read of 4 bytes at", "in a buffer that kernels only write"},
+     {"kernel k +0x", "LDG", "read of 4 bytes at", "in a buffer that kernels may only write"},
      CL_MEM_WRITE_ONLY},
     {"read of read only",
      NULL,
@@ -419,7 +420,7 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "BAR", "barrier 1 is for 33 work-items, which is no multiple of 32"}},
+     {"kernel k +0x", "BAR", "barrier 1 is for 33 work-items, which is not a multiple of 32"}},
     {"barrier of too many",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
@@ -677,7 +678,7 @@ static void stored_pointer(void) {
   CHECK_CL(clReleaseMemObject(next), CL_SUCCESS);
   opencl_close(&opencl);
   read_back(file);
-  expect("not mapped, or only for reading; 0 bytes past the end of buffer 1 of 4096 bytes");
+  expect("not mapped, or mapped read-only; 0 bytes past the end of buffer 1 of 4096 bytes");
   expect_complete();
 }
 
