@@ -80,7 +80,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
 static cl_int check_command_buffer(cl_command_buffer_khr buffer, const char *call) {
   if (!icd_is_command_buffer(buffer))
     return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, call,
-                    "command_buffer is not a command buffer");
+                    "command_buffer %p is not a valid cl_command_buffer_khr", (void *)buffer);
   return CL_SUCCESS;
 }
 

@@ -26,7 +26,8 @@ struct place {
 static cl_int check_place(const struct place *place) {
   if (!icd_is_command_buffer(place->buffer))
     return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, place->call,
-                    "command_buffer is not a command buffer");
+                    "command_buffer %p is not a valid cl_command_buffer_khr",
+                    (void *)place->buffer);
   if (place->queue)
     return icd_fail(place->buffer->context, CL_INVALID_COMMAND_QUEUE, place->call,
                     "command_queue must be NULL: a command buffer has one queue");

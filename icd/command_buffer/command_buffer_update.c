@@ -145,7 +145,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clUpdateMutableCommandsKHR(
   cl_int code;
   if (!icd_is_command_buffer(buffer))
     return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, CALL,
-                    "command_buffer is not a command buffer");
+                    "command_buffer %p is not a valid cl_command_buffer_khr", (void *)buffer);
   if (!(buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR))
     return refuse_update(buffer, CL_INVALID_OPERATION,
                          "command_buffer was made without CL_COMMAND_BUFFER_MUTABLE_KHR");
@@ -181,7 +181,8 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clGetMutableCommandInfoKHR(
   static const char call[] = "clGetMutableCommandInfoKHR";
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_object_is((const struct icd_object *)command, ICD_MAGIC_MUTABLE_COMMAND))
-    return icd_fail(NULL, CL_INVALID_MUTABLE_COMMAND_KHR, call, "command is not a mutable command");
+    return icd_fail(NULL, CL_INVALID_MUTABLE_COMMAND_KHR, call,
+                    "command %p is not a valid cl_mutable_command_khr", (void *)command);
   const struct icd_range *range = &command->dispatch.range;
   switch (param_name) {
   case CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR:

@@ -182,7 +182,8 @@ clCreateContextFromType(const cl_context_properties *properties, cl_device_type 
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context) {
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   icd_object_retain(&context->object);
   return CL_SUCCESS;
 }
@@ -190,7 +191,9 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context) {
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context) {
   if (!icd_is_context(context) ||
       icd_object_release(&context->object, CL_INVALID_CONTEXT) != CL_SUCCESS)
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context, or released too often");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT,
+                    "context %p is not a valid cl_context or was released too often",
+                    (void *)context);
   return CL_SUCCESS;
 }
 
@@ -199,7 +202,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
                                                  size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   switch (param_name) {
   case CL_CONTEXT_REFERENCE_COUNT:
     return ICD_ANSWER(&answer, cl_uint, atomic_load(&context->object.handles));
@@ -222,7 +226,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
 CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(
     cl_context context, void(CL_CALLBACK *pfn_notify)(cl_context, void *), void *user_data) {
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   if (!pfn_notify)
     return ICD_FAIL(context, CL_INVALID_VALUE, "pfn_notify is NULL");
   struct icd_context_destructor *destructor = malloc(sizeof(*destructor));

@@ -1,5 +1,5 @@
-/* Commands on images that the host carries out in unified memory: read, write, copy,
- * fill. Mapping is in map.c.
+/* Commands that read, write, copy and fill images. The host carries them out in unified memory.
+ * Mapping is in map.c.
  */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "icd/image/image_format.h"
 #include "icd/memory/transfer.h"
 
-/* Copies a box between two memories. */
+/* Returns the operation that copies a box from one memory to another. */
 static struct icd_operation copy_operation(cl_command_type type, char *target,
                                            const struct icd_box *to, const char *source,
                                            const struct icd_box *from) {
@@ -24,7 +24,7 @@ static struct icd_operation copy_operation(cl_command_type type, char *target,
   };
 }
 
-/* The same texels as box has, in the host's memory with the pitches given; 0: no gaps. */
+/* Describes the host memory of a transfer of box. A pitch of 0 means that there are no gaps. */
 static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch,
                        size_t slice_pitch, struct icd_box *host, const char *call) {
   const cl_mem_object_type type = image->image->type;
@@ -35,9 +35,10 @@ static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch
   if (row < box->region[0] ||
       __builtin_mul_overflow(row, layers_are_rows ? 1 : box->region[1], &least) ||
       (slice_pitch && (!sliced || slice_pitch < least)))
-    return icd_fail(image->context, CL_INVALID_VALUE, call,
-                    "row pitch %zu or slice pitch %zu does not go with rows of %zu bytes",
-                    row_pitch, slice_pitch, box->region[0]);
+    return icd_fail(
+        image->context, CL_INVALID_VALUE, call,
+        "row_pitch %zu or slice_pitch %zu is invalid for a region whose rows have %zu bytes",
+        row_pitch, slice_pitch, box->region[0]);
   const size_t slice = slice_pitch ? slice_pitch : least;
   *host = (struct icd_box){.region = {box->region[0], box->region[1], box->region[2]},
                            .row_bytes = layers_are_rows ? slice : row,
@@ -45,7 +46,7 @@ static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch
   return CL_SUCCESS;
 }
 
-/* The same without gaps in a buffer from offset on. */
+/* Describes the packed texels of box in a buffer, starting at offset. */
 static cl_int buffer_box(cl_mem buffer, size_t offset, const struct icd_box *box,
                          struct icd_box *out, const char *call) {
   *out = (struct icd_box){.offset = offset,
@@ -124,12 +125,13 @@ cl_int icd_copy_image(cl_command_queue queue, cl_mem source, cl_mem target,
     return code;
   if (memcmp(&source->image->format, &target->image->format, sizeof(cl_image_format)) != 0)
     return icd_fail(queue->context, CL_IMAGE_FORMAT_MISMATCH, call,
-                    "source and target are of different formats");
+                    "src_image and dst_image have different image formats");
   if ((code = icd_image_box(source, source_origin, region, &from, call)) ||
       (code = icd_image_box(target, target_origin, region, &to, call)))
     return code;
   if (source == target && boxes_overlap(source_origin, target_origin, region))
-    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call,
+                    "the source and destination regions overlap");
   return make_copy(CL_COMMAND_COPY_IMAGE, source, &from, target, &to, operation, call);
 }
 

@@ -1,4 +1,5 @@
-/* Images: linear memory, their own or that of other objects, with a description.
+/* Images: memory objects with a format and a layout. Their memory is linear and may belong to
+ * another object.
  */
 #include "icd/image/image.h"
 
@@ -13,16 +14,17 @@
 
 #include "icd/cl_tegracl.h"
 
-/* ---- images in memory that there is already ------------------------------------------- */
+/* ---- images in existing memory ------------------------------------------------------ */
 
-/* An image in an image is the same one with another meaning of its channels. */
+/* An image created from another image has the same texels and interprets their channels
+ * differently. */
 static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
   const struct icd_image *other = parent->image;
   if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||
       memcmp(image->extent, other->extent, sizeof(image->extent)) != 0)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
-                    "an image made from an image must have its size, pitch and channel type, "
-                    "and an order that goes with its order");
+                    "an image created from an image must have the same size, row pitch and channel "
+                    "data type, and a compatible channel order");
   return CL_SUCCESS;
 }
 
@@ -30,10 +32,11 @@ static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size
                               const char *call) {
   if (bytes > parent->size)
     return icd_fail(parent->context, CL_INVALID_IMAGE_SIZE, call,
-                    "the image takes %zu bytes, the buffer has %zu", bytes, parent->size);
+                    "the image requires %zu bytes, but the buffer has only %zu", bytes,
+                    parent->size);
   if (parent->gpu % image->element || (uintptr_t)parent->host_ptr % image->element)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
-                    "the buffer's address is not a multiple of a texel's %zu bytes",
+                    "the address of the buffer is not aligned to the pixel size of %zu bytes",
                     image->element);
   return CL_SUCCESS;
 }
@@ -56,13 +59,14 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
   };
 }
 
-/* Its own memory, or the host's if that is shared virtual memory. */
+/* Creates an image in new memory, or in the shared virtual memory at host_ptr if
+ * CL_MEM_USE_HOST_PTR is set. */
 static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
   if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
-                     "the image takes more than the %llu bytes that an object can have",
+                     "the image requires %zu bytes; CL_DEVICE_MAX_MEM_ALLOC_SIZE is %llu", bytes,
                      (unsigned long long)most);
     return NULL;
   }
@@ -95,7 +99,7 @@ static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_imag
                         size_t bytes, cl_int *code, const char *call) {
   if (parent->flags & CL_MEM_IMMUTABLE_EXT && !(flags & CL_MEM_IMMUTABLE_EXT)) {
     *code = icd_fail(parent->context, CL_INVALID_VALUE, call,
-                     "mem_object is immutable, which flags do not say");
+                     "mem_object is immutable, but flags lack CL_MEM_IMMUTABLE_EXT");
     return NULL;
   }
   *code = icd_inherit_flags(parent, &flags, call);
@@ -110,22 +114,22 @@ static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_imag
   return mem;
 }
 
-/* An image cannot be in two places, nor have a device address as buffers have. */
+/* An image has one source of memory, and no device address. */
 static cl_int check_place(cl_context context, const cl_mem_properties *properties,
                           const cl_image_desc *desc, const char *call) {
   if (desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER && !desc->mem_object)
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "a 1D image buffer needs a buffer in mem_object");
+                    "mem_object is NULL; CL_MEM_OBJECT_IMAGE1D_BUFFER requires a buffer");
   if (icd_find_mem_property(properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT))
     return icd_fail(context, CL_INVALID_PROPERTY, call,
-                    "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is for buffers");
+                    "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is not allowed for images");
   if (desc->mem_object && icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR))
-    return icd_fail(context, CL_INVALID_PROPERTY, call, "both an external handle and mem_object");
+    return icd_fail(context, CL_INVALID_PROPERTY, call,
+                    "an external memory handle and mem_object exclude each other");
   return CL_SUCCESS;
 }
 
-/* An image laid out in its memory, which is taken from the first that is given: another
- * object, a dma-buf, or its own. */
+/* Creates an image whose layout is known: in parent, else in the dma-buf, else in new memory. */
 static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_buf,
                               cl_mem_flags flags, cl_mem parent, void *host_ptr,
                               struct icd_image *image, size_t bytes, cl_int *code,
@@ -146,8 +150,8 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
                            const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret,
                            const char *call) {
   if (!icd_is_context(context))
-    return icd_null(errcode_ret,
-                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+    return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_CONTEXT, call,
+                                          "context %p is not a valid cl_context", (void *)context));
   cl_int code;
   const cl_mem_properties *dma_buf =
       icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
@@ -181,7 +185,7 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
   if (dma_buf)
-    close((int)*dma_buf); /* the application has given it away */
+    close((int)*dma_buf); /* a successful import takes ownership */
   return ICD_GIVE(errcode_ret, mem);
 }
 
@@ -223,10 +227,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
   return create_image(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
 }
 
-/* ---- queries -----------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------ */
 
-/* The size in a dimension, or of the array: 0 where the type has none. */
+/* Size in a dimension, or 0 if the type of image lacks that dimension. */
 static size_t query_size(const struct icd_image *image, unsigned dimension) {
   return dimension < icd_image_type(image->type)->dimensions ? image->extent[dimension] : 0;
 }
@@ -240,7 +243,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_n
                                                size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_mem(mem) || !mem->image)
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "image is not an image");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "image %p is not a valid image", (void *)mem);
   const struct icd_image *image = mem->image;
   switch (param_name) {
   case CL_IMAGE_FORMAT:
@@ -269,15 +272,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_n
   }
 }
 
-/* ---- for commands
- * ---------------------------------------------------------------------------- */
+/* ---- functions for commands --------------------------------------------------------- */
 
 cl_int icd_check_image(cl_command_queue queue, cl_mem image, const char *call) {
   if (!icd_is_mem(image) || !image->image)
-    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the image is not an image");
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "image %p is not a valid image",
+                    (void *)image);
   if (image->context != queue->context)
     return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                    "image and command_queue are of different contexts");
+                    "the image and command_queue belong to different contexts");
   return CL_SUCCESS;
 }
 
@@ -290,8 +293,8 @@ cl_int icd_image_box(cl_mem mem, const size_t *origin, const size_t *region, str
   for (unsigned i = 0; i < 3; i++) {
     if (!region[i] || origin[i] > image->extent[i] || region[i] > image->extent[i] - origin[i])
       return icd_fail(mem->context, CL_INVALID_VALUE, call,
-                      "%zu from %zu on in dimension %u: the image has %zu there", region[i],
-                      origin[i], i, image->extent[i]);
+                      "origin[%u] %zu and region[%u] %zu are outside the image, whose size is %zu",
+                      i, origin[i], i, region[i], image->extent[i]);
     box->offset += origin[i] * image->stride[i];
     box->region[i] = region[i];
   }

@@ -1,6 +1,6 @@
-/* Image formats: channel orders and types, which combinations the device has, and how
- * a texel lies in memory (sections 5.3.1.1 and 5.3.1.2 of the OpenCL 3.0 API). The
- * device's own side of this is compiler/device/image_format.cuh.
+/* Image formats: channel orders and data types, the combinations that the device supports, and
+ * their texels in memory (OpenCL 3.0 API specification, 5.3.1.1 and 5.3.1.2).
+ * compiler/device/image_format.cuh is the device's counterpart.
  */
 #include "icd/image/image_format.h"
 
@@ -12,11 +12,11 @@
 
 enum kind { UNORM, SNORM, SIGNED, UNSIGNED, HALF, FLOAT, PACKED };
 
-/* Sets of channel types: bits, so that an order can name the ones it goes with. */
+/* Sets of channel data types, as bits. A channel order is valid with the types of its sets. */
 enum {
-  NORM = 1 << 0,    /* normalized, half and float */
+  NORM = 1 << 0,    /* normalized integers, half and float */
   INTEGER = 1 << 1, /* integers */
-  BYTES = 1 << 2,   /* what ARGB and BGRA are made for */
+  BYTES = 1 << 2,   /* 8-bit types, for ARGB and BGRA */
   SRGB = 1 << 3,
   DEPTH = 1 << 4,
   PACKS = 1 << 5,
@@ -25,7 +25,7 @@ enum {
 static const struct channel_type {
   cl_channel_type type;
   enum kind kind;
-  uint8_t bytes; /* of a channel; of the texel if it is packed */
+  uint8_t bytes; /* of a channel, or of the texel if kind is PACKED */
   uint8_t sets;
 } types[] = {
     {CL_UNORM_INT8, UNORM, 1, NORM | BYTES | SRGB},
@@ -49,9 +49,9 @@ static const struct channel_type {
 
 enum use { READ = 1, WRITE = 2, READ_WRITE = 4, ALL = READ | WRITE | READ_WRITE };
 
-/* An order, the types which OpenCL has it with, and what the device's kernels can do with
- * it: nothing if the device lacks it. Where: the colour's component of each channel in
- * memory. */
+/* A channel order, the sets of data types that OpenCL allows with it, and the accesses from
+ * kernels that the device supports (none if it does not support the order). where[i] is the
+ * component of the colour that is stored in channel i. */
 static const struct channel_order {
   cl_channel_order order;
   uint8_t sets, uses, channels;
@@ -96,7 +96,7 @@ static const struct channel_order *find_order(cl_channel_order order) {
 
 #define READ_RIGHTS (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT)
 
-/* What a kernel must be able to do with an image of these flags. */
+/* Returns the accesses from kernels that an image with these flags must support. */
 static unsigned wanted_uses(cl_mem_flags flags) {
   return flags & CL_MEM_KERNEL_READ_AND_WRITE ? READ_WRITE
          : flags & READ_RIGHTS                ? READ
@@ -118,7 +118,7 @@ cl_int icd_format_check(cl_context context, const cl_image_format *format, const
   const struct channel_order *order = find_order(format->image_channel_order);
   if (!channel || !order || !(channel->sets & order->sets))
     return icd_fail(context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
-                    "there is no format of the order 0x%x and the type 0x%x",
+                    "OpenCL has no image format with channel order 0x%x and data type 0x%x",
                     format->image_channel_order, format->image_channel_data_type);
   return CL_SUCCESS;
 }
@@ -127,8 +127,10 @@ cl_int icd_format_check_support(cl_context context, const cl_image_format *forma
                                 cl_mem_object_type type, cl_mem_flags flags, const char *call) {
   if (!is_supported(find_order(format->image_channel_order), type, flags))
     return icd_fail(context, CL_IMAGE_FORMAT_NOT_SUPPORTED, call,
-                    "the device has no such images of the order 0x%x and the type 0x%x",
-                    format->image_channel_order, format->image_channel_data_type);
+                    "image format with channel order 0x%x and data type 0x%x is not supported for "
+                    "image type 0x%x and flags 0x%llx",
+                    format->image_channel_order, format->image_channel_data_type, type,
+                    (unsigned long long)flags);
   return CL_SUCCESS;
 }
 
@@ -156,7 +158,7 @@ bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of) 
 
 /* ---- colours ------------------------------------------------------------------------------ */
 
-/* To the nearest integer, ties to even; not a number is 0. */
+/* Rounds to the nearest integer, ties to even. NaN becomes 0. */
 static int64_t round_even(double x) {
   const double size = x < 0 ? -x : x > 0 ? x : 0;
   int64_t whole = (int64_t)size;
@@ -177,7 +179,7 @@ static int64_t clamp_integer(int64_t x, int64_t least, int64_t most) {
   return x > most ? most : x < least ? least : x;
 }
 
-/* binary16, ties to even. */
+/* Converts to binary16, ties to even. */
 static uint16_t half_of(float x) {
   enum { MANTISSA = 10, BIAS = 15, INFINITE = 0x7c00, QUIET = 0x200, FLOAT_BIAS = 127 };
   uint32_t bits;
@@ -188,19 +190,20 @@ static uint16_t half_of(float x) {
     return sign | INFINITE | QUIET;
   if (exponent > 2 * BIAS)
     return sign | INFINITE;
-  /* In units of the last place of what the result can hold. */
+  /* The unit is the value of the result's last mantissa bit. */
   const int place = exponent > 0 ? exponent : 1;
   double unit = 1.0 / (1 << (BIAS + MANTISSA - 1));
   for (int i = 1; i < place; i++)
     unit *= 2;
   const double size = x < 0 ? -(double)x : (double)x;
   const uint32_t mantissa = (uint32_t)round_even(size / unit);
-  /* A carry goes into the exponent, and so to infinity at the end. */
+  /* A carry out of the mantissa increments the exponent, and yields infinity after the largest. */
   return (uint16_t)(sign | (((uint32_t)(place - 1) << MANTISSA) + mantissa));
 }
 
-/* The 8-bit code of a linear intensity: the largest whose lower edge is not above it. The
- * curve's exponent is 2.4 = 12/5, so powers of whole numbers can be compared. */
+/* Converts a linear intensity to 8-bit sRGB: the largest code whose lower rounding boundary is
+ * at most x. The exponent of the curve is 2.4 = 12/5, so both sides are compared as integral
+ * powers. */
 static uint32_t to_srgb(double x) {
   uint32_t code = 0;
   x = clamp_number(x, 0, 1);
@@ -272,8 +275,7 @@ size_t icd_format_pack(const cl_image_format *format, const void *colour,
   return (size_t)type->bytes * order->channels;
 }
 
-/* ---- the list ---------------------------------------------------------------------------------
- */
+/* ---- clGetSupportedImageFormats ----------------------------------------------------- */
 
 CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
                                                            cl_mem_object_type type,
@@ -281,15 +283,16 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, c
                                                            cl_image_format *formats,
                                                            cl_uint *num_formats) {
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   const cl_int code =
       icd_check_mem_flags(context, flags, ICD_MEM_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE, __func__);
   if (code)
     return code;
   if (type < CL_MEM_OBJECT_IMAGE2D || type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
-    return ICD_FAIL(context, CL_INVALID_VALUE, "image_type 0x%x is not a type of images", type);
+    return ICD_FAIL(context, CL_INVALID_VALUE, "image_type 0x%x is not an image type", type);
   if (formats && !num_entries)
-    return ICD_FAIL(context, CL_INVALID_VALUE, "num_entries is 0 but image_formats is not NULL");
+    return ICD_FAIL(context, CL_INVALID_VALUE, "num_entries is 0, but image_formats is not NULL");
   cl_uint count = 0;
   for (size_t i = 0; i < COUNT(orders); i++)
     for (size_t k = 0; k < COUNT(types); k++) {

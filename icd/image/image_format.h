@@ -1,27 +1,28 @@
-/* The image formats that there are, and texels made of colours. */
+/* Image formats and the packing of texels. */
 #ifndef TEGRACL_IMAGE_FORMAT_H
 #define TEGRACL_IMAGE_FORMAT_H
 
 #include "icd/icd.h"
 
-enum { ICD_TEXEL_BYTES = 16 }; /* of the largest texel */
+enum { ICD_TEXEL_BYTES = 16 }; /* size of the largest texel */
 
-/* Whether OpenCL has the format: CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if not, or NULL. */
+/* Returns CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if format is NULL or OpenCL does not define it. */
 cl_int icd_format_check(cl_context context, const cl_image_format *format, const char *call);
 
-/* Whether the device has a format of OpenCL's for images of a type with these flags:
- * CL_IMAGE_FORMAT_NOT_SUPPORTED. */
+/* Returns CL_IMAGE_FORMAT_NOT_SUPPORTED unless the device supports the format for images of this
+ * type with these flags. The format must be one that OpenCL defines. */
 cl_int icd_format_check_support(cl_context context, const cl_image_format *format,
                                 cl_mem_object_type type, cl_mem_flags flags, const char *call);
 
-/* Binary logarithm of the bytes of a texel; a format that the device has. */
+/* Returns the binary logarithm of the bytes of a texel. The device must support the format. */
 unsigned icd_format_shift(const cl_image_format *format);
 
-/* Whether an image of the one format may be a view of an image of the other. */
+/* Whether an image of format view may be created from an image of format of. */
 bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of);
 
-/* The texel of a colour as clEnqueueFillImage takes it: float[4], int[4], unsigned[4], or
- * one float for depth, depending on the format. Returns its bytes. */
+/* Packs a colour into a texel. The colour has the form that clEnqueueFillImage takes: float[4],
+ * int[4] or unsigned[4], or one float for depth, depending on the format. Returns the number of
+ * bytes. */
 size_t icd_format_pack(const cl_image_format *format, const void *colour,
                        unsigned char texel[ICD_TEXEL_BYTES]);
 

@@ -1,12 +1,11 @@
-/* What clCreateImage's descriptions mean: the types of images, their limits, and where
- * texels, rows and slices lie. The layout is what the application gives for memory that
- * exists already, else rows and slices without gaps, so that a host pointer's memory and
- * the image's have the same one.
+/* Image types, their limits, and the layout of texels, rows and slices. Images in existing memory
+ * have the pitches of the description. Others have no gaps, so their layout is that of the data at
+ * host_ptr.
  */
 #include "icd/image/image.h"
 #include "icd/image/image_format.h"
 
-/* By type, less CL_MEM_OBJECT_IMAGE2D. */
+/* Indexed by type - CL_MEM_OBJECT_IMAGE2D. */
 static const struct icd_image_type types[] = {
     [CL_MEM_OBJECT_IMAGE2D - CL_MEM_OBJECT_IMAGE2D] = {2, false},
     [CL_MEM_OBJECT_IMAGE3D - CL_MEM_OBJECT_IMAGE2D] = {3, false},
@@ -34,17 +33,19 @@ size_t icd_image_limit(cl_mem_object_type object, unsigned dimension) {
 
 /* ---- checks of a description ---------------------------------------------------------- */
 
-/* What an image can be made of: nothing, a buffer, or a 2D image of a 2D one. */
+/* An image may be created from a buffer, or a 2D image from another 2D image. */
 static cl_int check_parent(cl_context context, const cl_image_desc *desc, const char *call) {
   cl_mem parent = desc->mem_object;
   if (!parent)
     return CL_SUCCESS;
   if (!icd_is_mem(parent) || (parent->image && (desc->image_type != CL_MEM_OBJECT_IMAGE2D ||
                                                 parent->image->type != CL_MEM_OBJECT_IMAGE2D)))
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "mem_object is not what an image of this type can be made from");
+    return icd_fail(
+        context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+        "mem_object %p is not a buffer or image from which an image of type 0x%x can be created",
+        (void *)parent, desc->image_type);
   if (parent->context != context)
-    return icd_fail(context, CL_INVALID_CONTEXT, call, "mem_object is of another context");
+    return icd_fail(context, CL_INVALID_CONTEXT, call, "mem_object belongs to another context");
   return CL_SUCCESS;
 }
 
@@ -53,16 +54,17 @@ cl_int icd_check_image_desc(cl_context context, const cl_image_desc *desc, const
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call, "image_desc is NULL");
   if (!icd_image_type(desc->image_type))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_type 0x%x is not a type of images", desc->image_type);
+                    "image_type 0x%x is not an image type", desc->image_type);
   if (desc->num_mip_levels || desc->num_samples)
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "num_mip_levels and num_samples must be 0");
+                    "num_mip_levels is %u and num_samples is %u; both must be 0",
+                    desc->num_mip_levels, desc->num_samples);
   return check_parent(context, desc, call);
 }
 
 /* ---- the layout ------------------------------------------------------------------------- */
 
-/* Fills in the extent: texels, rows, slices. */
+/* Fills in the numbers of texels, rows and slices. */
 static cl_int read_extent(cl_context context, const cl_image_desc *desc, struct icd_image *image,
                           const char *call) {
   const struct icd_image_type *type = icd_image_type(desc->image_type);
@@ -75,7 +77,7 @@ static cl_int read_extent(cl_context context, const cl_image_desc *desc, struct 
                                                       : 1;
     if (!*size || *size > limit)
       return icd_fail(context, CL_INVALID_IMAGE_SIZE, call,
-                      "the image's dimension %u is %zu; it must be 1 to %zu", i, *size, limit);
+                      "the size in dimension %u is %zu; it must be from 1 to %zu", i, *size, limit);
   }
   return CL_SUCCESS;
 }
@@ -84,7 +86,7 @@ static bool is_multiple(size_t size, size_t of) {
   return of && size % of == 0;
 }
 
-/* Fills in pitches and strides, those of the description or else without gaps. */
+/* Fills in pitches and strides. A pitch of 0 in the description means that there are no gaps. */
 static cl_int read_pitches(cl_context context, const cl_image_desc *desc, bool pitched,
                            struct icd_image *image, const char *call) {
   const struct icd_image_type *type = icd_image_type(desc->image_type);
@@ -94,19 +96,21 @@ static cl_int read_pitches(cl_context context, const cl_image_desc *desc, bool p
   const bool sliced = type->is_array || type->dimensions == 3;
   if (!pitched && (desc->image_row_pitch || desc->image_slice_pitch))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_row_pitch and image_slice_pitch must be 0 for memory of its own");
+                    "image_row_pitch is %zu and image_slice_pitch is %zu; both must be 0 without "
+                    "host_ptr or mem_object",
+                    desc->image_row_pitch, desc->image_slice_pitch);
   image->row_pitch = desc->image_row_pitch ? desc->image_row_pitch : row;
   if (image->row_pitch < row || !is_multiple(image->row_pitch, image->element) ||
       image->row_pitch > UINT32_MAX)
     return icd_fail(context, refused, call,
-                    "image_row_pitch is %zu; it must be a multiple of %zu, at least %zu",
+                    "image_row_pitch is %zu; it must be a multiple of %zu and at least %zu",
                     image->row_pitch, image->element, row);
   const size_t slice = image->row_pitch * (type->dimensions > 1 ? image->extent[1] : 1);
   const size_t given = sliced ? desc->image_slice_pitch : 0;
   image->slice_pitch = !sliced ? 0 : given ? given : slice;
   if (sliced && (image->slice_pitch < slice || !is_multiple(image->slice_pitch, image->row_pitch)))
     return icd_fail(context, refused, call,
-                    "image_slice_pitch is %zu; it must be a multiple of %zu, at least %zu",
+                    "image_slice_pitch is %zu; it must be a multiple of %zu and at least %zu",
                     image->slice_pitch, image->row_pitch, slice);
   const bool layers_are_rows = type->is_array && type->dimensions == 1;
   const bool has_slices = sliced && !layers_are_rows;
@@ -116,7 +120,8 @@ static cl_int read_pitches(cl_context context, const cl_image_desc *desc, bool p
   return CL_SUCCESS;
 }
 
-/* All rows and slices with their gaps, and a single row without; 0: too many. */
+/* Returns the size of all slices including gaps, without gaps for a single row, or 0 if there
+ * are too many rows. */
 static size_t image_bytes(const struct icd_image *image) {
   size_t bytes;
   if (__builtin_mul_overflow(image->extent[2], image->stride[2], &bytes) ||
@@ -138,5 +143,5 @@ cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,
   *bytes = image_bytes(image);
   return *bytes ? CL_SUCCESS
                 : icd_fail(context, CL_INVALID_IMAGE_SIZE, call,
-                           "the image has more than 2^32 - 1 rows");
+                           "the image is too large: it has more than 2^32 - 1 rows");
 }

@@ -1,5 +1,5 @@
-/* What an image will need, before it is created (cl_ext_image_requirements_info,
- * cl_ext_image_from_buffer). Images are linear, so little: texels at their own alignment.
+/* Requirements of an image before it is created (cl_ext_image_requirements_info,
+ * cl_ext_image_from_buffer). Images are linear, so texels only need their natural alignment.
  */
 #include "icd/image/image.h"
 #include "icd/image/image_format.h"
@@ -7,10 +7,10 @@
 
 #include "icd/cl_tegracl.h"
 
-/* The dimension that a query is about, as image descriptions name them. */
+/* The field of the image description to which a query refers. */
 enum { WIDTH, HEIGHT, DEPTH, ARRAY_SIZE };
 
-/* The most of one dimension that images of a type can have; 0: the type does not have it. */
+/* Returns the maximum of one dimension of an image type, or 0 if the type lacks that dimension. */
 static size_t largest_extent(cl_mem_object_type object, unsigned dimension) {
   const struct icd_image_type *type = icd_image_type(object);
   if (dimension == ARRAY_SIZE)
@@ -18,7 +18,7 @@ static size_t largest_extent(cl_mem_object_type object, unsigned dimension) {
   return dimension < type->dimensions ? icd_image_limit(object, dimension) : 0;
 }
 
-/* The most that all types which have the dimension allow. */
+/* Returns the smallest maximum among the image types that have the dimension. */
 static size_t least_limit(unsigned dimension) {
   size_t least = SIZE_MAX;
   for (cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D; type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
@@ -35,14 +35,14 @@ static cl_int answer_limit(cl_context context, const struct icd_answer *answer,
   const cl_mem_object_type type = desc ? desc->image_type : 0;
   if (type && !icd_image_type(type))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_type 0x%x is not a type of images", type);
+                    "image_type 0x%x is not an image type", type);
   const cl_uint limit = (cl_uint)(type ? largest_extent(type, dimension) : least_limit(dimension));
   return limit ? icd_answer_bytes(answer, call, &limit, sizeof(limit))
                : icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                          "images of the type 0x%x have no such dimension", type);
+                          "images of type 0x%x do not have the dimension that is queried", type);
 }
 
-/* Lays out the image that is meant, if it is known well enough. *bytes: 0 if it is not. */
+/* Computes the size of the described image, or sets *bytes to 0 if format or desc is missing. */
 static cl_int plan_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                          const cl_image_desc *desc, size_t *bytes, const char *call) {
   *bytes = 0;
@@ -64,7 +64,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
     size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   cl_int code;
   if ((code = icd_check_mem_properties(context, properties, flags, __func__)) ||
       (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE,

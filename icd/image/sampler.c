@@ -1,4 +1,4 @@
-/* Samplers: what a kernel gets of one is a word of bits (kernel_code.h). */
+/* Samplers. A kernel gets a sampler as a word of bits (kernel_code.h). */
 #include <string.h>
 
 #include "icd/objects.h"
@@ -13,7 +13,8 @@ static void destroy_sampler(struct icd_object *object) {
 static const struct icd_kind sampler_kind = {.magic = ICD_MAGIC_SAMPLER,
                                              .destroy = destroy_sampler};
 
-/* The bits of an addressing mode and of a filter; false: there is no such one. */
+/* These two add the bits of an addressing mode and of a filter. They return false if it is
+ * unknown. */
 static bool addressing_bits(cl_addressing_mode mode, uint32_t *bits) {
   switch (mode) {
   case CL_ADDRESS_NONE:
@@ -69,8 +70,8 @@ static cl_sampler create_sampler(cl_context context, const cl_sampler_properties
                                  cl_bool normalized, cl_addressing_mode addressing,
                                  cl_filter_mode filter, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
-    return icd_null(errcode_ret,
-                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+    return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_CONTEXT, call,
+                                          "context %p is not a valid cl_context", (void *)context));
   cl_sampler_properties values[PROPERTIES] = {normalized, addressing, filter};
   size_t words;
   uint32_t bits = 0;
@@ -80,12 +81,13 @@ static cl_sampler create_sampler(cl_context context, const cl_sampler_properties
   if (values[NORMALIZED] > CL_TRUE ||
       !addressing_bits((cl_addressing_mode)values[ADDRESSING], &bits) ||
       !filter_bits((cl_filter_mode)values[FILTER], &bits))
-    return icd_null(errcode_ret,
-                    icd_fail(context, CL_INVALID_VALUE, call,
-                             "unknown coordinates 0x%llx, addressing 0x%llx or filter 0x%llx",
-                             (unsigned long long)values[NORMALIZED],
-                             (unsigned long long)values[ADDRESSING],
-                             (unsigned long long)values[FILTER]));
+    return icd_null(
+        errcode_ret,
+        icd_fail(
+            context, CL_INVALID_VALUE, call,
+            "normalized_coords 0x%llx, addressing_mode 0x%llx or filter_mode 0x%llx is invalid",
+            (unsigned long long)values[NORMALIZED], (unsigned long long)values[ADDRESSING],
+            (unsigned long long)values[FILTER]));
   cl_sampler sampler = icd_object_new(ICD_MAGIC_SAMPLER, sizeof(*sampler));
   if (!sampler)
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
@@ -116,14 +118,17 @@ CL_API_ENTRY cl_sampler CL_API_CALL clCreateSamplerWithProperties(
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainSampler(cl_sampler sampler) {
   if (!icd_is_sampler(sampler))
-    return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler is not a sampler");
+    return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler %p is not a valid cl_sampler",
+                    (void *)sampler);
   icd_object_retain(&sampler->object);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler) {
   if (!icd_is_sampler(sampler) || icd_object_release(&sampler->object, CL_INVALID_SAMPLER))
-    return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler is not a sampler, or released too often");
+    return ICD_FAIL(NULL, CL_INVALID_SAMPLER,
+                    "sampler %p is not a valid cl_sampler or was released too often",
+                    (void *)sampler);
   return CL_SUCCESS;
 }
 
@@ -132,7 +137,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_
                                                  size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_sampler(sampler))
-    return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler is not a sampler");
+    return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler %p is not a valid cl_sampler",
+                    (void *)sampler);
   switch (param_name) {
   case CL_SAMPLER_REFERENCE_COUNT:
     return ICD_ANSWER(&answer, cl_uint, atomic_load(&sampler->object.handles));

@@ -1,7 +1,7 @@
 /* See box.h. */
 #include "icd/memory/box.h"
 
-/* Where a box's row begins, counted through all slices. */
+/* Returns the start of row i, counted through all slices of the box. */
 static const char *row_of(const char *first, const struct icd_box *box, size_t i) {
   return first + i / box->region[1] * box->slice_bytes + i % box->region[1] * box->row_bytes;
 }

@@ -1,7 +1,7 @@
-/* Memory that exists already, without a copy: dma-bufs of cameras, decoders and displays
- * (cl_khr_external_memory_dma_buf, cl_arm_import_memory_dma_buf), and the host's own
- * pages (cl_arm_import_memory_host). The GPU snoops the CPU's caches, so acquiring and
- * releasing such memory only takes a place in the order.
+/* Imported memory, which is used without a copy: dma-bufs of cameras, decoders and displays
+ * (cl_khr_external_memory_dma_buf, cl_arm_import_memory_dma_buf), and pages of the host
+ * (cl_arm_import_memory_host). The GPU snoops the CPU's caches, so the commands that acquire and
+ * release such memory only order other commands.
  */
 #include "icd/memory/memory.h"
 #include "icd/memory/transfer.h"
@@ -19,8 +19,9 @@ static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, 
   const uint64_t most = context->device->info->max_buffer_bytes;
   struct rt_buffer *buffer;
   if (!size || size > most || start > UINTPTR_MAX - size - ICD_PAGE_BYTES) {
-    *code = icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
-                     size, (unsigned long long)most);
+    *code =
+        icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                 "size is %zu; it must be from 1 to %llu bytes", size, (unsigned long long)most);
     return NULL;
   }
   const int error = icd_host_pages_import(context, memory, size, &buffer);
@@ -37,7 +38,7 @@ static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, 
   return mem;
 }
 
-/* CL_INVALID_PROPERTY for what is unknown or cannot be. */
+/* Reads the import type. Returns CL_INVALID_PROPERTY if a property or its value is unknown. */
 static cl_int read_import_properties(cl_context context, const cl_import_properties_arm *properties,
                                      cl_import_properties_arm *type, const char *call) {
   *type = CL_IMPORT_TYPE_HOST_ARM;
@@ -51,8 +52,7 @@ static cl_int read_import_properties(cl_context context, const cl_import_propert
       good = value == CL_TRUE || value == CL_FALSE; /* it always is */
     }
     if (!good)
-      return icd_fail(context, CL_INVALID_PROPERTY, call,
-                      "property 0x%llx with value 0x%llx is unknown",
+      return icd_fail(context, CL_INVALID_PROPERTY, call, "unknown property 0x%llx or value 0x%llx",
                       (unsigned long long)*properties, (unsigned long long)value);
   }
   return CL_SUCCESS;
@@ -62,7 +62,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clImportMemoryARM(cl_context context, cl_mem_fla
                                                   const cl_import_properties_arm *properties,
                                                   void *memory, size_t size, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   cl_import_properties_arm type;
   cl_int code;
   if ((code = icd_check_mem_flags(context, flags, ACCESS_FLAGS, __func__)) ||
@@ -95,7 +96,7 @@ static cl_int mark_ownership(cl_command_queue queue, cl_command_type type, cl_ui
       return code;
     if (!icd_find_mem_property(mems[i]->properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR))
       return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call,
-                      "mem_objects[%u] was not made from an external handle", i);
+                      "mem_objects[%u] was not created from an external memory handle", i);
   }
   code = icd_check_good_waits(queue, wait_count, waits, call);
   return code ? code : icd_mark(queue, type, false, wait_count, waits, event, call);

@@ -1,8 +1,9 @@
-/* Buffers of the host's own pages (CL_MEM_USE_HOST_PTR, clImportMemoryARM) and fork. A fork
- * makes the pages those of both processes, until one of them stores: the one that stores
- * first gets another page. The kernel's driver has the old one, so the GPU would not see the
- * parent's stores. So before a fork the work of such contexts ends, and after it the parent gives
- * the GPU the pages that it has then. The child has the memory as it was.
+/* Fork and buffers that use pages of the host (CL_MEM_USE_HOST_PTR, clImportMemoryARM).
+ *
+ * A fork marks the pages copy-on-write, and the process that stores first gets a new page. The
+ * kernel driver still has the old page, so the GPU would miss the parent's stores. Therefore the
+ * handlers wait before a fork until the GPU is idle, and afterwards import the parent's current
+ * pages again. The child has the memory as it was at the fork.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +14,11 @@
 
 enum {
   PAUSE_US = 100,
-  WAIT_MS = 10000, /* for work that does not end; and for a lock, if a callback forks */
+  WAIT_MS = 10000, /* for work that may not complete, and for locks, as a callback may fork */
   NS_PER_MS = 1000000,
 };
 
-/* A queue that gets no work while its process forks. */
+/* A queue that must not submit work during a fork. */
 struct stopped {
   cl_command_queue queue;
   bool locked;
@@ -25,14 +26,14 @@ struct stopped {
 
 static struct {
   struct base_mutex lock;
-  cl_context contexts; /* that have had such buffers */
+  cl_context contexts; /* contexts that have had such buffers */
   struct stopped *queues;
   size_t count, room;
 } forks = {.lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_HOST_PAGES)};
 
 /* ---- the fork ---------------------------------------------------------------------- */
 
-/* Without memory for the entry the queue is not stopped. */
+/* If there is no memory for the entry, the queue is not stopped. */
 static void stop_queue(cl_command_queue queue) {
   if (forks.count == forks.room) {
     const size_t room = forks.room ? 2 * forks.room : 16;
@@ -75,7 +76,8 @@ static void prepare_fork(void) {
 static void forked_parent(void) {
   for (cl_context context = forks.contexts; context; context = context->next_with_host_pages)
     if (atomic_load(&context->host_buffers) && rt_context_renew_host(context->rt))
-      icd_note("fork", "the GPU does not see what the process stores from now on: %s",
+      icd_note("fork",
+               "the GPU cannot see later stores to CL_MEM_USE_HOST_PTR and imported memory: %s",
                rt_last_message());
   struct stopped *queues = forks.queues;
   const size_t count = forks.count;
@@ -85,12 +87,12 @@ static void forked_parent(void) {
     if (queues[i].locked)
       icd_unlock(&queues[i].queue->lock);
   base_mutex_unlock(&forks.lock);
-  for (size_t i = 0; i < count; i++) /* this may be the last reference */
+  for (size_t i = 0; i < count; i++) /* each may be the last reference */
     icd_queue_drop(queues[i].queue);
   free(queues);
 }
 
-/* The parent's objects are not of this process (icd/platform/device.c). */
+/* The parent's objects are invalid in the child (icd/platform/device.c). */
 static void forked_child(void) {
   free(forks.queues);
   forks.queues = NULL;
@@ -111,7 +113,7 @@ static void enlist_context(cl_context context) {
   forks.contexts = context;
 }
 
-/* No fork comes between the pages and the list of what they are renewed in. */
+/* The lock keeps a fork from happening between the import and the entry in the list. */
 int icd_host_pages_import(cl_context context, void *memory, size_t size,
                           struct rt_buffer **buffer) {
   static const struct base_fork_handlers handlers = {prepare_fork, forked_parent, forked_child};

@@ -1,6 +1,5 @@
-/* Mapping. CPU and GPU see the same memory, so mapping copies nothing but for
- * CL_MEM_USE_HOST_PTR, where the host's own memory is brought up to date on map
- * and taken over on unmap.
+/* Commands that map and unmap. CPU and GPU see the same memory, so only a CL_MEM_USE_HOST_PTR
+ * object with separate host memory is copied: to the host on map, and back on unmap.
  */
 #include <stdlib.h>
 
@@ -15,20 +14,21 @@ cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const cha
   if ((flags & ~(cl_map_flags)KNOWN_MAP_FLAGS) ||
       ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "map_flags 0x%llx are unknown or exclude each other",
+                    "map_flags 0x%llx has unknown or mutually exclusive bits",
                     (unsigned long long)flags);
   return CL_SUCCESS;
 }
 
 /* ---- commands ------------------------------------------------------------------------- */
 
-/* What must be done besides keeping the order: to_host or back, if at all. */
+/* Returns the operation of a map (to_host) or unmap: a copy if the host's memory is separate and
+ * needed is true, else only a marker. */
 static struct icd_operation plan_mapping(cl_command_type type, cl_mem mem,
                                          struct icd_mapping *mapping, bool to_host, bool needed) {
   struct icd_operation operation = {
       .kind = ICD_MARK, .type = type, .mems = {mem}, .mapping = mapping};
   if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
-    /* The host's memory has the layout of the device's. */
+    /* Host and device memory have the same layout. */
     const struct icd_box *box = &mapping->box;
     char *device = mem->cpu + box->offset;
     operation.kind = ICD_COPY;
@@ -49,7 +49,7 @@ static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
   return icd_check_host_access(mem, flags & CL_MAP_READ, flags & ICD_MAP_WRITES, call);
 }
 
-/* Maps a box that has been checked, of an object to which the host has access. */
+/* Maps a box. The caller has checked that it is inside the object and that the host has access. */
 static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
                          cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
                          const cl_event *waits, cl_event *event, cl_int *errcode_ret,
@@ -65,15 +65,15 @@ static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type typ
   char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
   *mapping = (struct icd_mapping){
       .references = 1, .mem = mem, .pointer = pointer, .box = *box, .flags = flags};
-  /* A region that is only partly written must hold its old contents besides. */
+  /* CL_MAP_WRITE needs the old contents too, because the application may write only a part. */
   struct icd_operation operation =
       plan_mapping(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
-  /* First: another thread may unmap as soon as it is enqueued. */
+  /* Before enqueueing, because another thread may unmap as soon as the command is enqueued. */
   if (!icd_mapping_add(mapping)) {
     icd_mapping_drop(mapping);
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_INVALID_OPERATION, call,
-                             "the region overlaps another that is mapped for writing"));
+                             "the region overlaps a region that is already mapped for writing"));
   }
   if (flags & ICD_MAP_WRITES)
     rt_buffer_note_written(mem->buffer, mem->cpu + box->offset,
@@ -142,7 +142,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
   struct icd_mapping *mapping = icd_mapping_remove(mem, mapped_ptr);
   if (!mapping)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE,
-                    "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);
+                    "mapped_ptr %p is not the address of a mapped region of memobj", mapped_ptr);
   struct icd_operation operation = plan_mapping(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false,
                                                 mapping->flags & ICD_MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);

@@ -1,16 +1,16 @@
-/* The lists of what is mapped of each memory object. */
+/* The lists of mapped regions. See mapping.h. */
 #include "icd/memory/mapping.h"
 #include "icd/memory/box.h"
 
-/* The object that owns the memory. It has the list of all mapped regions, also of its sub-buffers
- * and images. */
+/* Returns the object that owns the memory. Its list has all mapped regions, including those of
+ * its sub-buffers and images. */
 static cl_mem owner_of(cl_mem mem) {
   while (mem->parent)
     mem = mem->parent;
   return mem;
 }
 
-/* The owner's lock is held. The list's reference is the caller's now. */
+/* Passes the list's reference to the caller, who holds the owner's lock. */
 static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
   struct icd_mapping *mapping = *link;
   *link = mapping->next;
@@ -19,8 +19,6 @@ static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
   return mapping;
 }
 
-/* Takes the mapping at a pointer off the list; any one of them if the same region
- * is mapped more than once. */
 struct icd_mapping *icd_mapping_remove(cl_mem mem, const void *pointer) {
   cl_mem owner = owner_of(mem);
   struct icd_mapping *found = NULL;
@@ -53,7 +51,7 @@ cl_uint icd_map_count(cl_mem mem) {
   return count;
 }
 
-/* The owner's lock is held. */
+/* The caller holds the owner's lock. */
 static void link_mapping(cl_mem owner, struct icd_mapping *mapping) {
   icd_mapping_hold(mapping);
   mapping->next = owner->mappings;
@@ -82,7 +80,6 @@ static bool mappings_overlap(const struct icd_mapping *a, const struct icd_mappi
                            &b->box);
 }
 
-/* Puts a new mapping on the list; false: it and another, both for writing, overlap. */
 bool icd_mapping_add(struct icd_mapping *mapping) {
   cl_mem owner = owner_of(mapping->mem);
   bool overlaps = false;

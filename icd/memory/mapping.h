@@ -1,4 +1,4 @@
-/* What is mapped of memory objects. */
+/* Mapped regions of memory objects. */
 #ifndef TEGRACL_MAPPING_H
 #define TEGRACL_MAPPING_H
 
@@ -17,19 +17,20 @@ static inline void icd_mapping_drop(struct icd_mapping *mapping) {
     free(mapping);
 }
 
-/* Adds a new mapping; false: it and another, both for writing, overlap. */
+/* Adds a new mapping. Returns false if it overlaps another one and both are for writing. */
 bool icd_mapping_add(struct icd_mapping *mapping);
 
-/* Removes the mapping at a pointer, or any one of them if the same region is mapped more than
- * once. The reference is the caller's. NULL: there is none. */
+/* Removes the mapping with this address and returns it, with its reference. If a region is
+ * mapped more than once, removes any of its mappings. Returns NULL if there is no mapping. */
 struct icd_mapping *icd_mapping_remove(cl_mem mem, const void *pointer);
 
-/* The map or unmap was terminated, and has changed nothing: what it would have mapped is not
- * mapped, and what it would have unmapped still is. */
+/* Undoes a map or unmap command that was terminated: what it was to map is not mapped, and what
+ * it was to unmap is still mapped. */
 void icd_map_terminated(const struct icd_operation *operation);
 
-/* How many regions of mem are mapped; and removes all of them from the list. */
+/* Returns the number of mapped regions of mem. */
 cl_uint icd_map_count(cl_mem mem);
+/* Removes all mappings of mem. */
 void icd_forget_mappings(cl_mem mem);
 
 #endif

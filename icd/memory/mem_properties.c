@@ -1,5 +1,5 @@
-/* Property lists of memory objects. A property is a name and a value; but for the list of
- * device handles, which has any number of values and a 0 after them.
+/* Property lists of memory objects. A property is a name and a value, except for the list of device
+ * handles, which has any number of values and ends with 0.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "icd/cl_tegracl.h"
 
-/* How many words the first property of a list has. */
+/* Returns the length in words of the first property of a list. */
 static size_t property_words(const cl_mem_properties *property) {
   size_t count = 2;
   if (*property == CL_DEVICE_HANDLE_LIST_KHR)
@@ -21,7 +21,7 @@ static cl_int check_devices(cl_context context, const cl_mem_properties *device,
   for (; *device != CL_DEVICE_HANDLE_LIST_END_KHR; device++)
     if ((cl_device_id)(uintptr_t)*device != context->device)
       return icd_fail(context, CL_INVALID_DEVICE, call,
-                      "CL_DEVICE_HANDLE_LIST_KHR has a device that is not the context's");
+                      "CL_DEVICE_HANDLE_LIST_KHR has a device that is not in the context");
   return CL_SUCCESS;
 }
 
@@ -39,7 +39,8 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
     *seen = true;
     if (seen == &address && properties[1] != CL_TRUE && properties[1] != CL_FALSE)
       return icd_fail(context, CL_INVALID_PROPERTY, call,
-                      "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is neither CL_TRUE nor CL_FALSE");
+                      "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is 0x%llx; it must be CL_TRUE or CL_FALSE",
+                      (unsigned long long)properties[1]);
     const cl_int code =
         seen == &devices ? check_devices(context, properties + 1, call) : CL_SUCCESS;
     if (code)
@@ -47,10 +48,10 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
   }
   if (dma_buf && flags & ICD_HOST_POINTER)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "both an external handle and a host pointer flag");
+                    "an external memory handle excludes flags that concern host_ptr");
   if (devices && !dma_buf)
     return icd_fail(context, CL_INVALID_PROPERTY, call,
-                    "CL_DEVICE_HANDLE_LIST_KHR without an external handle");
+                    "CL_DEVICE_HANDLE_LIST_KHR requires an external memory handle");
   return CL_SUCCESS;
 }
 

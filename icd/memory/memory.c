@@ -1,7 +1,6 @@
-/* Buffers and sub-buffers: memory of the context, the same for CPU and GPU. With
- * CL_MEM_USE_HOST_PTR it is the host's own pages or shared virtual memory where
- * that can be; else a second copy, brought up to date by map and unmap, as the
- * specification allows.
+/* Buffers and sub-buffers. CPU and GPU use the same memory. With CL_MEM_USE_HOST_PTR a buffer uses
+ * the host's pages or shared virtual memory if possible. Otherwise it is a copy, which map and
+ * unmap keep up to date, as the specification allows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +16,15 @@ cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void
                               const char *call) {
   if ((flags & CL_MEM_USE_HOST_PTR) && __builtin_popcountll(flags & ICD_HOST_POINTER) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "CL_MEM_USE_HOST_PTR excludes _ALLOC_HOST_PTR and _COPY_HOST_PTR");
+                    "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR");
   const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   if (wants_pointer != (host_ptr != NULL))
-    return icd_fail(context, CL_INVALID_HOST_PTR, call,
-                    wants_pointer ? "host_ptr is NULL"
-                                  : "host_ptr is given, but no flag that uses it");
+    return icd_fail(
+        context, CL_INVALID_HOST_PTR, call,
+        wants_pointer
+            ? "host_ptr is NULL, but flags has CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR"
+            : "host_ptr is not NULL, but flags has neither CL_MEM_USE_HOST_PTR nor "
+              "CL_MEM_COPY_HOST_PTR");
   return CL_SUCCESS;
 }
 
@@ -30,19 +32,22 @@ cl_int icd_check_contents(cl_context context, cl_mem_flags flags, bool has_memor
                           const char *call) {
   if (flags & CL_MEM_IMMUTABLE_EXT && !has_memory &&
       !(flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)))
-    return icd_fail(context, CL_INVALID_VALUE, call, "CL_MEM_IMMUTABLE_EXT without contents");
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_IMMUTABLE_EXT requires CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR or "
+                    "external memory");
   return CL_SUCCESS;
 }
 
-/* Checks size and host pointer as clCreateBuffer requires. *svm: the allocation of shared
- * virtual memory that contains the host pointer of CL_MEM_USE_HOST_PTR, held; or NULL. */
+/* Checks size and host_ptr as clCreateBuffer requires. Sets *svm to the allocation of shared
+ * virtual memory that contains all of host_ptr, with a reference, if CL_MEM_USE_HOST_PTR is set,
+ * else to NULL. */
 static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                            cl_mem *svm, const char *call) {
   *svm = NULL;
   const uint64_t most = context->device->info->max_buffer_bytes;
   if (!size || size > most)
-    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
-                    size, (unsigned long long)most);
+    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                    "size is %zu; it must be from 1 to %llu bytes", size, (unsigned long long)most);
   const cl_int code = icd_check_host_pointer(context, flags, host_ptr, call);
   if (code)
     return code;
@@ -55,25 +60,26 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
     return CL_SUCCESS;
   }
   icd_mem_drop(found);
-  if (!rest || rest >= size) /* what is after it belongs to another */
+  if (!rest || rest >= size) /* host_ptr is at the end, where another allocation may begin */
     return CL_SUCCESS;
   return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
-                  "host_ptr is shared virtual memory that ends before %zu bytes", size);
+                  "size is %zu, but the shared virtual memory at host_ptr ends after %zu bytes",
+                  size, rest);
 }
 
-/* A buffer of the application's own pages. NULL if it cannot be. */
+/* Creates a buffer that uses the application's pages. Returns NULL if that is not possible. */
 static cl_mem use_pages(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                         const char *call) {
-  enum { LINE_BYTES = 64 }; /* so that no cache line is the application's as well */
+  enum { LINE_BYTES = 64 }; /* so that no cache line contains other data of the application */
   struct rt_buffer *buffer;
   cl_int code;
   if (!(flags & CL_MEM_USE_HOST_PTR))
     return NULL;
   if ((uintptr_t)host_ptr % ICD_PAGE_BYTES || size % LINE_BYTES) {
     icd_note(call,
-             "host_ptr %p with %zu bytes is copied: only at a multiple of %d, with a multiple of "
-             "%d bytes, it is not",
-             host_ptr, size, ICD_PAGE_BYTES, LINE_BYTES);
+             "host_ptr %p is copied: to avoid the copy, align it to %d bytes and make the size "
+             "(%zu) a multiple of %d",
+             host_ptr, ICD_PAGE_BYTES, size, LINE_BYTES);
     return NULL;
   }
   if (icd_host_pages_import(context, host_ptr, size, &buffer)) {
@@ -92,8 +98,8 @@ static cl_mem create_buffer(cl_context context, cl_mem_flags flags, size_t size,
                             const cl_mem_properties *properties, cl_int *errcode_ret,
                             const char *call) {
   if (!icd_is_context(context))
-    return icd_null(errcode_ret,
-                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+    return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_CONTEXT, call,
+                                          "context %p is not a valid cl_context", (void *)context));
   cl_mem svm;
   cl_int code;
   const cl_mem_properties *dma_buf =
@@ -119,7 +125,7 @@ static cl_mem create_buffer(cl_context context, cl_mem_flags flags, size_t size,
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
   if (dma_buf)
-    close((int)*dma_buf); /* the application has given it away */
+    close((int)*dma_buf); /* a successful import takes ownership */
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
   icd_mem_note(mem, svm || dma_buf);
   if (host_ptr && mem->cpu != host_ptr)
@@ -144,19 +150,26 @@ cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
   const cl_mem_flags has = parent->flags;
   if ((has & CL_MEM_WRITE_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) ||
       (has & CL_MEM_READ_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
-    return icd_fail(parent->context, CL_INVALID_VALUE, call,
-                    "the buffer does not allow the device what flags demand");
+    return icd_fail(
+        parent->context, CL_INVALID_VALUE, call,
+        "flags 0x%llx allow kernels more access than the flags 0x%llx of the parent object",
+        (unsigned long long)*flags, (unsigned long long)has);
   if (has & CL_MEM_IMMUTABLE_EXT && *flags & ICD_MEM_WRITES)
     return icd_fail(parent->context, CL_INVALID_VALUE, call,
-                    "the buffer is immutable, and flags demand to write it");
+                    "flags 0x%llx allow writes, but the parent object is immutable",
+                    (unsigned long long)*flags);
   if ((has & CL_MEM_HOST_WRITE_ONLY && host & CL_MEM_HOST_READ_ONLY) ||
       (has & CL_MEM_HOST_READ_ONLY && host & CL_MEM_HOST_WRITE_ONLY) ||
       (has & CL_MEM_HOST_NO_ACCESS && host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)))
-    return icd_fail(parent->context, CL_INVALID_VALUE, call,
-                    "the buffer does not allow the host what flags demand");
+    return icd_fail(
+        parent->context, CL_INVALID_VALUE, call,
+        "flags 0x%llx allow the host more access than the flags 0x%llx of the parent object",
+        (unsigned long long)*flags, (unsigned long long)has);
   if (*flags & ICD_HOST_POINTER)
-    return icd_fail(parent->context, CL_INVALID_VALUE, call,
-                    "what is made from a buffer takes its host pointer flags");
+    return icd_fail(
+        parent->context, CL_INVALID_VALUE, call,
+        "flags 0x%llx has CL_MEM_*_HOST_PTR bits, which are inherited from the parent object",
+        (unsigned long long)*flags);
   if (!(*flags & ICD_DEVICE_RIGHTS))
     *flags |= has & ICD_DEVICE_RIGHTS;
   if (!host)
@@ -171,7 +184,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
                                                   cl_int *errcode_ret) {
   if (!icd_is_mem(buffer) || buffer->parent || buffer->image)
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_MEM_OBJECT,
-                         "buffer is not a buffer, or a sub-buffer itself");
+                         "buffer %p is not a valid buffer, or is itself a sub-buffer",
+                         (void *)buffer);
   cl_context context = buffer->context;
   cl_int code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, __func__);
   if (!code)
@@ -181,19 +195,25 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
   const cl_buffer_region *region = buffer_create_info;
   if (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION || !region)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
-                         "buffer_create_type is not CL_BUFFER_CREATE_TYPE_REGION, or no region");
+                         "buffer_create_type is 0x%x and buffer_create_info %p; "
+                         "CL_BUFFER_CREATE_TYPE_REGION and a region are required",
+                         buffer_create_type, buffer_create_info);
   if (region->origin > buffer->size || region->size > buffer->size - region->origin)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
-                         "region %zu+%zu is outside the buffer's %zu bytes", region->origin,
-                         region->size, buffer->size);
+    return ICD_FAIL_NULL(
+        errcode_ret, context, CL_INVALID_VALUE,
+        "the region of %zu bytes at origin %zu exceeds the buffer, which has %zu bytes",
+        region->size, region->origin, buffer->size);
   if (!region->size)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_BUFFER_SIZE, "the region is empty");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_BUFFER_SIZE,
+                         "the size of the region is 0");
   cl_uint align_bits;
   clGetDeviceInfo(context->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align_bits), &align_bits,
                   NULL);
   if (region->origin % (align_bits / 8))
-    return ICD_FAIL_NULL(errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
-                         "origin %zu is not a multiple of %u", region->origin, align_bits / 8);
+    return ICD_FAIL_NULL(
+        errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+        "origin is %zu; it must be a multiple of %u bytes (CL_DEVICE_MEM_BASE_ADDR_ALIGN)",
+        region->origin, align_bits / 8);
   cl_mem mem = icd_mem_create_part(buffer, flags, region->origin, region->size);
   if (!mem)
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
@@ -202,23 +222,24 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem mem) {
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   icd_object_retain(&mem->object);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT))
-    return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj has been released too often");
+    return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj %p has been released too often",
+                    (void *)mem);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
     cl_mem mem, void(CL_CALLBACK *pfn_notify)(cl_mem, void *), void *user_data) {
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   if (!pfn_notify)
     return ICD_FAIL(mem->context, CL_INVALID_VALUE, "pfn_notify is NULL");
   struct icd_mem_destructor *destructor = malloc(sizeof(*destructor));
@@ -238,7 +259,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
                                                    size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   switch (param_name) {
   case CL_MEM_TYPE:
     return ICD_ANSWER(&answer, cl_mem_object_type,
@@ -264,7 +285,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
   case CL_MEM_DEVICE_ADDRESS_EXT:
     if (!(mem->parent ? mem->parent : mem)->device_address)
       return ICD_FAIL(mem->context, CL_INVALID_OPERATION,
-                      "the buffer was made without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
+                      "the buffer was created without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
     return ICD_ANSWER(&answer, cl_mem_device_address_ext, mem->gpu);
   case CL_MEM_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, mem->properties,

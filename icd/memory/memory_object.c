@@ -1,4 +1,4 @@
-/* Memory objects: creation, memory and destruction. */
+/* Creation and destruction of memory objects. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,12 +6,12 @@
 #include "icd/memory/mapping.h"
 #include "icd/memory/memory.h"
 
-/* The GPU does not use it any more. */
+/* The GPU no longer uses the object. */
 static void destroy_mem(void *owner) {
   cl_mem mem = owner;
   cl_context context = mem->context;
   struct icd_mem_destructor *destructor = mem->destructors;
-  while (destructor) { /* the last registered comes first */
+  while (destructor) { /* in reverse order of registration */
     struct icd_mem_destructor *next = destructor->next;
     destructor->function(mem, destructor->data);
     free(destructor);
@@ -32,7 +32,7 @@ static void destroy_mem(void *owner) {
   icd_context_drop(context);
 }
 
-/* Whether a callback is due when it, or what it is a part of, is destroyed. */
+/* Whether the object or one of its parents has a destructor callback. */
 static bool has_destructor(cl_mem mem) {
   bool notifies = false;
   for (; mem && !notifies; mem = mem->parent) {
@@ -48,7 +48,7 @@ static void retire_mem(struct icd_object *object) {
   cl_context context = mem->context;
   const bool notifies = has_destructor(mem);
   if (notifies)
-    icd_context_hold(context); /* which may go with it */
+    icd_context_hold(context); /* the object may have the last reference to it */
   icd_retire(context, &mem->retired, destroy_mem, mem);
   if (notifies) {
     icd_reclaim_in_background(context);
@@ -69,13 +69,19 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
                     (unsigned long long)(flags & ~known));
   if (count_bits(flags & ICD_DEVICE_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
+                    "flags 0x%llx has more than one of CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and "
+                    "CL_MEM_READ_ONLY",
+                    (unsigned long long)flags);
   if (count_bits(flags & ICD_HOST_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
+                    "flags 0x%llx has more than one of CL_MEM_HOST_WRITE_ONLY, "
+                    "CL_MEM_HOST_READ_ONLY and CL_MEM_HOST_NO_ACCESS",
+                    (unsigned long long)flags);
   if (flags & CL_MEM_IMMUTABLE_EXT && flags & ICD_MEM_WRITES)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "CL_MEM_IMMUTABLE_EXT excludes all flags of writing");
+                    "flags 0x%llx has CL_MEM_IMMUTABLE_EXT, which excludes CL_MEM_READ_WRITE, "
+                    "CL_MEM_WRITE_ONLY and CL_MEM_HOST_WRITE_ONLY",
+                    (unsigned long long)flags);
   return CL_SUCCESS;
 }
 
@@ -100,7 +106,7 @@ void icd_mem_note(cl_mem mem, bool svm) {
     rt_buffer_note(mem->buffer, RT_BUFFER_KERNELS_WRITE);
 }
 
-/* Makes a memory object valid that has its memory. */
+/* Initialises the object after its memory has been allocated. */
 static void init_mem(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
                      char *cpu) {
   mem->context = context;
@@ -120,7 +126,7 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
     return NULL;
   }
-  /* Applications may expect pages where they ask for memory that host and device share. */
+  /* Applications may expect whole pages when they request memory that host and device share. */
   const bool pages = flags & CL_MEM_ALLOC_HOST_PTR;
   const int error = svm ? 0 : icd_mem_allocate(context, pages, size, &mem->buffer);
   if (error) {
@@ -186,7 +192,8 @@ cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int d
   if (size == CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM)
     size = buffer->size;
   if (!size || size > buffer->size) {
-    *code = icd_fail(context, small, call, "size is %zu, the dma-buf has %llu bytes", size,
+    *code = icd_fail(context, small, call,
+                     "size is %zu; it must be from 1 to the %llu bytes of the dma-buf", size,
                      (unsigned long long)buffer->size);
     rt_buffer_destroy(buffer);
     return NULL;

@@ -1,8 +1,8 @@
-/* Shared virtual memory: memory objects that the application knows by their address,
- * which is the same for CPU and GPU (runtime/memory/memory.c). Coarse- and fine-grained memory
- * are one: the GPU snoops the CPU's caches (docs/hardware/kernel-interface.md 5), so that host and
- * device see each other's writes at every synchronisation point, mapped or not. Atomics between
- * both at the same time are not offered: no board has shown that they hold.
+/* Shared virtual memory: memory objects that the application identifies by their address, which is
+ * the same for CPU and GPU (runtime/memory/memory.c). Coarse-grained and fine-grained memory do not
+ * differ: the GPU snoops the CPU's caches (docs/hardware/kernel-interface.md 5), so host and device
+ * see each other's writes at every synchronisation point, with or without mapping. Atomics that
+ * both use at the same time are not supported, because they have not been tested on a board.
  */
 #include "icd/memory/svm.h"
 
@@ -19,20 +19,21 @@
 
 enum {
   FIRST_ROOM = 16,
-  ALIGN_MAX = 4096, /* every allocation begins a page */
+  ALIGN_MAX = 4096, /* every allocation starts at a page boundary */
 };
 
 cl_int icd_check_svm(cl_context context, const char *call) {
   if (!context->device->info->shared_addresses)
     return icd_fail(context, CL_INVALID_OPERATION, call,
-                    "the device has no shared virtual memory: the addresses that it needs are "
-                    "taken in this process");
+                    "shared virtual memory is not available: this process already uses the "
+                    "addresses that the device needs");
   return CL_SUCCESS;
 }
 
 /* ---- the context's allocations ---------------------------------------------------- */
 
-/* How many begin at or below the address. The context's lock is held. */
+/* Returns the number of allocations that begin at or before pointer. The caller holds the
+ * context's lock. */
 static size_t find_rank(cl_context context, const void *pointer) {
   size_t low = 0, high = context->svm_count;
   while (low < high) {
@@ -112,7 +113,7 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
   if (usm)
     mem->usm = *usm;
   if (mem->gpu != (uint64_t)(uintptr_t)mem->cpu)
-    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "address 0x%llx is taken in this process",
+    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "this process already uses address 0x%llx",
                      (unsigned long long)mem->gpu);
   else if (!add_allocation(context, mem))
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
@@ -128,14 +129,15 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
 cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call) {
   if ((alignment & (alignment - 1)) || alignment > ALIGN_MAX)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "alignment is %u; it must be a power of two up to %d", alignment, ALIGN_MAX);
+                    "alignment is %u; it must be 0 or a power of two up to %d", alignment,
+                    ALIGN_MAX);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size,
                                           cl_uint alignment) {
   if (!icd_is_context(context)) {
-    ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context", (void *)context);
     return NULL;
   }
   if (icd_check_svm(context, __func__) ||
@@ -143,12 +145,12 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
       icd_check_alignment(context, alignment, __func__))
     return NULL;
   if (flags & CL_MEM_SVM_ATOMICS) {
-    ICD_FAIL(context, CL_INVALID_VALUE, "the device has no atomics in shared virtual memory");
+    ICD_FAIL(context, CL_INVALID_VALUE, "CL_MEM_SVM_ATOMICS is not supported");
     return NULL;
   }
   const uint64_t most = context->device->info->max_buffer_bytes;
   if (!size || size > most) {
-    ICD_FAIL(context, CL_INVALID_BUFFER_SIZE, "size is %zu; it must be 1 to %llu", size,
+    ICD_FAIL(context, CL_INVALID_BUFFER_SIZE, "size is %zu; it must be from 1 to %llu bytes", size,
              (unsigned long long)most);
     return NULL;
   }
@@ -157,18 +159,19 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
   return mem ? mem->cpu : NULL;
 }
 
-/* The specification makes it the application's duty to wait for commands that use the
- * memory; here it stays until those on the GPU, and deferred copies and fills, are done. */
+/* The specification requires the application to wait for the commands that use the memory. Here
+ * it is freed after those on the GPU, and deferred copies and fills, have completed. */
 CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
   if (!icd_is_context(context)) {
-    ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context", (void *)context);
     return;
   }
   cl_mem mem = pointer ? icd_svm_remove(context, pointer) : NULL;
   if (mem)
     icd_mem_drop(mem);
   else if (pointer)
-    ICD_FAIL(context, CL_INVALID_VALUE, "%p is not an allocation of this context", pointer);
+    ICD_FAIL(context, CL_INVALID_VALUE, "svm_pointer %p is not an allocation of this context",
+             pointer);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------- */
@@ -177,7 +180,8 @@ cl_int icd_set_svm_arg(cl_kernel kernel, cl_uint arg_index, const void *arg_valu
                        const char *call) {
   cl_int code;
   if (!icd_is_kernel(kernel))
-    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
+                    (void *)kernel);
   cl_context context = kernel->program->context;
   if ((code = icd_check_svm(context, call)) ||
       (code = icd_check_pointer_arg(kernel, arg_index, CL_INVALID_ARG_VALUE, call)))
@@ -185,8 +189,10 @@ cl_int icd_set_svm_arg(cl_kernel kernel, cl_uint arg_index, const void *arg_valu
   if (arg_value) {
     cl_mem mem = icd_svm_find(context, arg_value);
     if (!mem)
-      return icd_fail(context, CL_INVALID_ARG_VALUE, call,
-                      "%p is not in shared virtual memory of the kernel's context", arg_value);
+      return icd_fail(
+          context, CL_INVALID_ARG_VALUE, call,
+          "arg_value %p does not point into shared virtual memory of the kernel's context",
+          arg_value);
     icd_mem_drop(mem);
   }
   icd_set_pointer_arg(kernel, arg_index, arg_value);
@@ -198,14 +204,15 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
   return icd_set_svm_arg(kernel, arg_index, arg_value, __func__);
 }
 
-/* All of a context's memory is mapped for all kernels, so the lists of pointers are only
+/* All memory of a context is mapped for all of its kernels, so the lists of pointers are only
  * checked. */
 cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_t param_value_size,
                          const void *param_value, const char *call) {
   if (!icd_is_kernel(kernel))
-    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
+                    (void *)kernel);
   cl_context context = kernel->program->context;
-  /* Device addresses need not be the host's, too. */
+  /* Device addresses do not require that host and device use the same ones. */
   const cl_int code =
       param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT ? CL_SUCCESS : icd_check_svm(context, call);
   if (code)
@@ -214,9 +221,10 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
   case CL_KERNEL_EXEC_INFO_SVM_PTRS:
   case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
   case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT:
-    /* Nothing at NULL is the empty list. */
+    /* A size of 0 with NULL is an empty list. */
     if (!param_value_size != !param_value || param_value_size % sizeof(void *))
-      return icd_fail(context, CL_INVALID_VALUE, call, "%zu bytes at %p are not a list of pointers",
+      return icd_fail(context, CL_INVALID_VALUE, call,
+                      "param_value_size %zu with param_value %p is not a list of pointers",
                       param_value_size, param_value);
     return CL_SUCCESS;
   case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
@@ -224,11 +232,12 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
   case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
     if (!param_value || param_value_size != sizeof(cl_bool))
-      return icd_fail(context, CL_INVALID_VALUE, call, "%zu bytes at %p are not a cl_bool",
-                      param_value_size, param_value);
+      return icd_fail(context, CL_INVALID_VALUE, call,
+                      "param_value_size %zu with param_value %p is not a cl_bool", param_value_size,
+                      param_value);
     if (param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && *(const cl_bool *)param_value)
       return icd_fail(context, CL_INVALID_OPERATION, call,
-                      "the device has no access to the whole of the host's memory");
+                      "CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM is not supported");
     return CL_SUCCESS;
   default:
     return icd_fail(context, CL_INVALID_VALUE, call, "unknown param_name 0x%x", param_name);

@@ -1,5 +1,5 @@
-/* Commands on shared virtual memory. Copies and fills take any memory of the host as
- * well, as the specification allows. Mapping moves nothing.
+/* Commands on shared virtual memory. Copies and fills also work on any host memory, as the
+ * specification allows. Mapping moves no data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static cl_int check_queue(cl_command_queue queue, const char *call) {
   return code ? code : icd_check_svm(queue->context, call);
 }
 
-/* Enqueues an operation on memory that may or may not be an allocation's. */
+/* Enqueues an operation whose pointers may point into allocations or other host memory. */
 static cl_int enqueue_svm(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                           const void *target, const void *source, cl_uint wait_count,
                           const cl_event *waits, cl_event *event, const char *call) {
@@ -30,7 +30,7 @@ static cl_int enqueue_svm(cl_command_queue queue, struct icd_operation *operatio
 static cl_int check_end(cl_command_queue queue, uintptr_t start, size_t size, const char *call) {
   if (start > UINTPTR_MAX - size)
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "%zu bytes reach beyond the address space", size);
+                    "%zu bytes at %p exceed the address space", size, (void *)start);
   return CL_SUCCESS;
 }
 
@@ -45,7 +45,8 @@ cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void
   if ((code = check_end(queue, to, size, call)) || (code = check_end(queue, from, size, call)))
     return code;
   if (to < from + size && from < to + size)
-    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call,
+                    "the source and destination of %zu bytes overlap", size);
   *operation = icd_line(type, target, source, size);
   return CL_SUCCESS;
 }
@@ -66,7 +67,7 @@ cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void
                               const void *pattern, size_t pattern_size, size_t size,
                               struct icd_operation *operation, const char *call) {
   if (!target)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "the pointer is NULL");
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "the destination pointer is NULL");
   cl_int code = icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call);
   if (!code)
     code = check_end(queue, (uintptr_t)target, size, call);
@@ -130,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *
   return icd_mark(queue, CL_COMMAND_SVM_UNMAP, false, wait_count, waits, event, __func__);
 }
 
-/* A range that begins in an allocation and ends in it; of size 0: the whole of it. */
+/* Checks that a range is inside one allocation. A size of 0 means the whole allocation. */
 static cl_int check_range(cl_command_queue queue, const void *pointer, size_t size,
                           const char *call) {
   cl_mem mem = icd_svm_find(queue->context, pointer);
@@ -139,11 +140,11 @@ static cl_int check_range(cl_command_queue queue, const void *pointer, size_t si
     icd_mem_drop(mem);
   if (!inside)
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "%zu bytes at %p are not in one allocation of the context", size, pointer);
+                    "%zu bytes at %p are not inside one allocation of the context", size, pointer);
   return CL_SUCCESS;
 }
 
-/* There is one memory: nothing moves. */
+/* Host and device share memory, so nothing is moved. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count,
                                                        const void **pointers, const size_t *sizes,
                                                        cl_mem_migration_flags flags,
@@ -153,7 +154,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
   if (code)
     return code;
   if (!count || !pointers)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no pointers are given");
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+                    "num_svm_pointers is %u and svm_pointers %p; at least one pointer is required",
+                    count, (void *)pointers);
   for (cl_uint i = 0; i < count; i++)
     if ((code = check_range(queue, pointers[i], sizes ? sizes[i] : 0, __func__)))
       return code;
@@ -162,16 +165,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
   return icd_mark(queue, CL_COMMAND_SVM_MIGRATE_MEM, false, wait_count, waits, event, __func__);
 }
 
-/* ---- freeing in the queue's order ------------------------------------------------------- */
+/* ---- clEnqueueSVMFree --------------------------------------------------------------- */
 
-/* A free that is terminated, because an event that it waits for has failed or the device has,
- * is like any other command that is: it has not been done. Its pointers are still the
- * application's, which may clSVMFree them, and its function is not called. */
+/* If the command is terminated, because an event in its wait list or the device has failed, the
+ * pointers are not freed and the callback is not called. The application can still pass them to
+ * clSVMFree. */
 
 typedef void(CL_CALLBACK *free_callback)(cl_command_queue, cl_uint, void *[], void *);
 
 struct svm_free {
-  free_callback function; /* NULL: the driver frees */
+  free_callback function; /* NULL means clSVMFree */
   void *data;
   cl_uint count;
   void *pointers[];

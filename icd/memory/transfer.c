@@ -1,5 +1,5 @@
-/* Commands on buffers that the host carries out in unified memory: read, write,
- * copy, fill and their rectangles. Mapping is in map.c.
+/* Commands that read, write, copy and fill buffers, and their variants for rectangles. The host
+ * carries them out in unified memory. Mapping is in map.c.
  */
 #include <string.h>
 
@@ -10,24 +10,25 @@
 
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call) {
   if (!icd_is_mem(mem))
-    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the memory object is not one");
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call,
+                    "memory object %p is not a valid cl_mem", (void *)mem);
   if (mem->context != queue->context)
     return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                    "memory object and command_queue are of different contexts");
+                    "the memory object and command_queue belong to different contexts");
   return CL_SUCCESS;
 }
 
 cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call) {
   const cl_int code = icd_check_mem(queue, mem, call);
-  return code || !mem->image
-             ? code
-             : icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the buffer is an image");
+  return code || !mem->image ? code
+                             : icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call,
+                                        "memory object %p is an image, not a buffer", (void *)mem);
 }
 
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call) {
   if (offset > mem->size || size > mem->size - offset)
     return icd_fail(mem->context, CL_INVALID_VALUE, call,
-                    "%zu bytes at offset %zu are outside the buffer's %zu bytes", size, offset,
+                    "%zu bytes at offset %zu exceed the buffer, which has %zu bytes", size, offset,
                     mem->size);
   return CL_SUCCESS;
 }
@@ -36,7 +37,7 @@ cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call
   if ((read && mem->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) ||
       (write && mem->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)))
     return icd_fail(mem->context, CL_INVALID_OPERATION, call,
-                    "the buffer's CL_MEM_HOST_* flags do not allow the host to %s it",
+                    "the CL_MEM_HOST_* flags of the memory object do not allow the host to %s it",
                     read ? "read" : "write");
   return write ? icd_check_mutable(mem, call) : CL_SUCCESS;
 }
@@ -44,7 +45,7 @@ cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call
 cl_int icd_check_mutable(cl_mem mem, const char *call) {
   if (mem->flags & CL_MEM_IMMUTABLE_EXT)
     return icd_fail(mem->context, CL_INVALID_OPERATION, call,
-                    "what was made with CL_MEM_IMMUTABLE_EXT cannot be written");
+                    "the memory object is immutable (CL_MEM_IMMUTABLE_EXT) and cannot be written");
   return CL_SUCCESS;
 }
 
@@ -68,12 +69,13 @@ cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pat
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "pattern is NULL");
   if (!pattern_size || pattern_size > ICD_PATTERN_BYTES || (pattern_size & (pattern_size - 1)))
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "pattern_size is %zu; it must be a power of two up to %d", pattern_size,
+                    "pattern_size is %zu; it must be a power of two from 1 to %d", pattern_size,
                     ICD_PATTERN_BYTES);
   if (offset % pattern_size || size % pattern_size)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "offset or address 0x%zx or size %zu is not a multiple of pattern_size %zu",
-                    offset, size, pattern_size);
+    return icd_fail(
+        queue->context, CL_INVALID_VALUE, call,
+        "offset or address 0x%zx and size %zu must be multiples of pattern_size, which is %zu",
+        offset, size, pattern_size);
   return CL_SUCCESS;
 }
 
@@ -87,7 +89,7 @@ struct icd_operation icd_fill_operation(cl_command_type type, char *target, cons
   return operation;
 }
 
-/* ---- read, write, copy, fill ------------------------------------------------------- */
+/* ---- read, write, copy, fill -------------------------------------------------------- */
 
 cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *target,
                            const void *source, cl_uint wait_count, const cl_event *waits,
@@ -142,7 +144,8 @@ cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, siz
   char *to = target->cpu + target_offset;
   const char *from = source->cpu + source_offset;
   if (source->buffer == target->buffer && to < from + size && from < to + size)
-    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call,
+                    "the source and destination regions overlap");
   *operation = icd_line(CL_COMMAND_COPY_BUFFER, to, from, size);
   operation->mems[0] = source;
   operation->mems[1] = target;
@@ -193,21 +196,22 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
 
 /* ---- rectangles ----------------------------------------------------------------------- */
 
-/* One side of a rectangular copy. */
+/* The source or destination of a rectangular copy. */
 struct side {
   const size_t *origin;
-  size_t row_bytes, slice_bytes; /* pitches; 0 as given means packed */
-  size_t first_byte, end_byte;   /* from the start of the memory */
+  size_t row_bytes, slice_bytes; /* pitches; 0 from the application means that there are no gaps */
+  size_t first_byte, end_byte;   /* offsets from the start of the memory */
 };
 
-/* Fills in packed pitches, checks them, and works out the bytes that are
- * touched. CL_INVALID_VALUE if anything is out of order. */
+/* Replaces pitches of 0, checks the pitches, and computes the range of bytes. Returns
+ * CL_INVALID_VALUE if anything is invalid. */
 static cl_int place_rectangle(cl_context context, struct side *side, const size_t *region,
                               const char *call) {
   if (!side->origin || !region)
     return icd_fail(context, CL_INVALID_VALUE, call, "origin or region is NULL");
   if (!region[0] || !region[1] || !region[2])
-    return icd_fail(context, CL_INVALID_VALUE, call, "the region is empty");
+    return icd_fail(context, CL_INVALID_VALUE, call, "region is %zu x %zu x %zu; no size may be 0",
+                    region[0], region[1], region[2]);
   bool huge = false;
   if (!side->row_bytes)
     side->row_bytes = region[0];
@@ -216,12 +220,14 @@ static cl_int place_rectangle(cl_context context, struct side *side, const size_
   if (!side->slice_bytes)
     side->slice_bytes = least_slice;
   if (side->row_bytes < region[0])
-    return icd_fail(context, CL_INVALID_VALUE, call, "row pitch %zu is less than region[0] %zu",
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "row pitch is %zu; it must be at least region[0], which is %zu",
                     side->row_bytes, region[0]);
   if (huge || side->slice_bytes < least_slice || side->slice_bytes % side->row_bytes)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "slice pitch %zu is less than region[1] rows of %zu bytes, or not whole rows",
-                    side->slice_bytes, side->row_bytes);
+                    "slice pitch is %zu; it must be a multiple of the row pitch %zu and at least "
+                    "region[1] (%zu) rows",
+                    side->slice_bytes, side->row_bytes, region[1]);
   size_t z, y, sum;
   huge |= __builtin_mul_overflow(side->origin[2], side->slice_bytes, &z);
   huge |= __builtin_mul_overflow(side->origin[1], side->row_bytes, &y);
@@ -233,7 +239,7 @@ static cl_int place_rectangle(cl_context context, struct side *side, const size_
   huge |= __builtin_add_overflow(sum, region[0], &sum);
   huge |= __builtin_add_overflow(side->first_byte, sum, &side->end_byte);
   if (huge)
-    return icd_fail(context, CL_INVALID_VALUE, call, "the region is outside the address space");
+    return icd_fail(context, CL_INVALID_VALUE, call, "the region exceeds the address space");
   return CL_SUCCESS;
 }
 
@@ -319,7 +325,7 @@ cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target
     return code;
   if (source == target && (from.row_bytes != to.row_bytes || from.slice_bytes != to.slice_bytes))
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "source and target are one buffer, but their pitches differ");
+                    "source and destination are the same buffer, but their pitches differ");
   *operation =
       copy_operation(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
   operation->mems[0] = source;
@@ -333,7 +339,8 @@ cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target
                                  .slice_bytes = to.slice_bytes};
   if (source->buffer == target->buffer &&
       icd_boxes_overlap(operation->copy.source, &from_box, operation->copy.target, &to_box))
-    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call,
+                    "the source and destination regions overlap");
   return CL_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
-/* Checks that all commands on buffers share. Each gives CL_SUCCESS or its error
- * with a sentence under the name of call.
+/* Checks and operations of commands on memory objects. Each function returns CL_SUCCESS or an
+ * OpenCL error, which it reports under the name call.
  */
 #ifndef TEGRACL_TRANSFER_H
 #define TEGRACL_TRANSFER_H
@@ -7,28 +7,30 @@
 #include "icd/memory/box.h"
 #include "icd/queue/command.h"
 
-/* Memory of any kind: CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT */
+/* Returns CL_INVALID_MEM_OBJECT if mem is not a memory object, or CL_INVALID_CONTEXT if it
+ * belongs to another context than queue. */
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call);
 
-/* The same of a buffer. */
+/* The same, and CL_INVALID_MEM_OBJECT if mem is an image. */
 cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call);
 
-/* CL_INVALID_VALUE */
+/* Returns CL_INVALID_VALUE if the range is outside mem. */
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call);
 
-/* CL_INVALID_OPERATION: the flags forbid the host's access. */
+/* Returns CL_INVALID_OPERATION if the flags of mem do not allow the host this access. */
 cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call);
 
-/* CL_INVALID_OPERATION: the contents cannot change. */
+/* Returns CL_INVALID_OPERATION if mem is immutable. */
 cl_int icd_check_mutable(cl_mem mem, const char *call);
 
-/* The host's side of a transfer, one of target and source, and its wait list:
- * CL_INVALID_VALUE, and the errors of icd_check_waits and icd_check_host_access. */
+/* Checks the host's side of a transfer, of which either target or source is not NULL, and the
+ * wait list. Returns CL_INVALID_VALUE, or an error of icd_check_waits or icd_check_host_access. */
 cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *target,
                            const void *source, cl_uint wait_count, const cl_event *waits,
                            const char *call);
 
-/* CL_INVALID_VALUE: a fill's pattern, its size, or its place (an offset or an address). */
+/* Returns CL_INVALID_VALUE if the pattern, its size, or the alignment of the range to be filled
+ * is invalid. offset is an offset or an address. */
 cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
                          size_t offset, size_t size, const char *call);
 
@@ -36,14 +38,14 @@ cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pat
 cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call);
 cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call);
 
-/* A copy of one row, and a fill with a checked pattern, without their mems. Of size 0:
- * nothing but a place in the order. */
+/* Return the operation that copies one row, or fills with a checked pattern. They leave mems
+ * empty. An operation of size 0 is only a marker. */
 struct icd_operation icd_line(cl_command_type type, char *target, const char *source, size_t size);
 struct icd_operation icd_fill_operation(cl_command_type type, char *target, const void *pattern,
                                         size_t pattern_size, size_t size);
 
-/* Operations between memory objects of the device, for queues and command buffers, with all checks
- * of clEnqueue* but those of queue and wait list. */
+/* Fill in operations between memory objects of the device, for queues and command buffers. They
+ * make all checks of clEnqueue* except for those of the queue and the wait list. */
 cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
                        size_t target_offset, size_t size, struct icd_operation *operation,
                        const char *call);

@@ -1,6 +1,6 @@
-/* cl_intel_unified_shared_memory: the same allocations as shared virtual memory under
- * other names. Host, device and shared memory are one, so the three differ only in the answers
- * to queries. Also the kernel arguments of cl_ext_buffer_device_address, which are addresses, too.
+/* cl_intel_unified_shared_memory: another interface to shared virtual memory. Host, device and
+ * shared allocations are the same, so their types only affect queries. The file also has the kernel
+ * arguments of cl_ext_buffer_device_address, which are addresses as well.
  */
 #include "icd/memory/svm.h"
 #include "icd/memory/transfer.h"
@@ -13,7 +13,7 @@
   (CL_MEM_ALLOC_WRITE_COMBINED_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL |               \
    CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL)
 
-/* Only shared memory has a choice of its first place. */
+/* Reads the allocation flags. Only shared memory may have an initial placement. */
 static cl_int read_properties(cl_context context, const cl_mem_properties_intel *properties,
                               cl_unified_shared_memory_type_intel type,
                               cl_mem_alloc_flags_intel *flags, const char *call) {
@@ -24,15 +24,15 @@ static cl_int read_properties(cl_context context, const cl_mem_properties_intel 
   *flags = 0;
   for (; properties && *properties; properties += 2) {
     if (*properties != CL_MEM_ALLOC_FLAGS_INTEL || seen)
-      return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is unknown or twofold",
-                      (unsigned long long)*properties);
+      return icd_fail(context, CL_INVALID_PROPERTY, call,
+                      "property 0x%llx is unknown or given twice", (unsigned long long)*properties);
     seen = true;
     *flags = properties[1];
     if ((*flags & ~(cl_mem_alloc_flags_intel)KNOWN_ALLOC_FLAGS) ||
         (shared ? (*flags & placements) == placements : *flags & placements))
       return icd_fail(context, CL_INVALID_PROPERTY, call,
-                      "CL_MEM_ALLOC_FLAGS_INTEL 0x%llx are unknown, exclude each other, or are "
-                      "for shared memory",
+                      "CL_MEM_ALLOC_FLAGS_INTEL is 0x%llx, which has unknown or mutually exclusive "
+                      "flags, or flags that are only for shared memory",
                       (unsigned long long)*flags);
   }
   return CL_SUCCESS;
@@ -43,21 +43,22 @@ static void *allocate_usm(cl_context context, cl_device_id device,
                           const cl_mem_properties_intel *properties, size_t size, cl_uint alignment,
                           cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
-    return icd_null(errcode_ret,
-                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+    return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_CONTEXT, call,
+                                          "context %p is not a valid cl_context", (void *)context));
   const bool needs_device = type == CL_MEM_TYPE_DEVICE_INTEL;
   cl_mem_alloc_flags_intel flags;
   cl_int code = icd_check_svm(context, call);
   if (!code && (needs_device || device) && device != context->device)
-    code = icd_fail(context, CL_INVALID_DEVICE, call, "device is not one of the context's");
+    code = icd_fail(context, CL_INVALID_DEVICE, call, "device %p is not in the context",
+                    (void *)device);
   if (code || (code = read_properties(context, properties, type, &flags, call)) ||
       (code = icd_check_alignment(context, alignment, call)))
     return icd_null(errcode_ret, code);
   const uint64_t most = context->device->info->max_buffer_bytes;
   if (!size || size > most)
-    return icd_null(errcode_ret,
-                    icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
-                             "size is %zu; it must be 1 to %llu", size, (unsigned long long)most));
+    return icd_null(errcode_ret, icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                                          "size is %zu; it must be from 1 to %llu bytes", size,
+                                          (unsigned long long)most));
   const struct icd_usm usm = {.type = type, .flags = flags, .device = device};
   cl_mem mem = icd_svm_create(context, CL_MEM_READ_WRITE, size, &usm, &code, call);
   if (!mem)
@@ -91,9 +92,10 @@ CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_devi
 
 static cl_int release_allocation(cl_context context, void *pointer, const char *call) {
   if (!icd_is_context(context))
-    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
+    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context %p is not a valid cl_context",
+                    (void *)context);
   cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
-  /* clSVMAlloc's are not of this kind. */
+  /* Allocations of clSVMAlloc are not freed here. */
   cl_mem mem = found && found->usm.type ? icd_svm_remove(context, pointer) : NULL;
   if (found)
     icd_mem_drop(found);
@@ -101,7 +103,7 @@ static cl_int release_allocation(cl_context context, void *pointer, const char *
     icd_mem_drop(mem);
   else if (pointer)
     return icd_fail(context, CL_INVALID_VALUE, call,
-                    "%p is not an allocation of unified shared memory of this context", pointer);
+                    "ptr %p is not a unified shared memory allocation of this context", pointer);
   return CL_SUCCESS;
 }
 
@@ -109,10 +111,11 @@ CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void *pointer
   return release_allocation(context, pointer, __func__);
 }
 
-/* Any command may use the memory: waits for all. */
+/* Waits for all commands, because any of them may use the memory. */
 CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void *pointer) {
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   icd_context_finish(context);
   return release_allocation(context, pointer, __func__);
 }
@@ -123,7 +126,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const
                                                        size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_context(context))
-    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
   struct icd_usm usm = {.type = CL_MEM_TYPE_UNKNOWN_INTEL};
   void *base = NULL;
   size_t size = 0;
@@ -153,11 +157,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const
 
 /* ---- kernels and commands ------------------------------------------------------------- */
 
-/* Any pointer is allowed: the allocation that it points into may not exist yet. */
+/* Any pointer is allowed, because the allocation may be created later. */
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, cl_int other,
                            const char *call) {
   if (!icd_is_kernel(kernel))
-    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
+                    (void *)kernel);
   const cl_int code = icd_check_pointer_arg(kernel, index, other, call);
   if (!code)
     icd_set_pointer_arg(kernel, index, pointer);
@@ -203,7 +208,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_
                       waits, event, __func__);
 }
 
-/* A hint about a range: there is one memory, so nothing moves. */
+/* For hints about a range. Host and device share memory, so nothing is moved. */
 static cl_int mark_allocation(cl_command_queue queue, cl_command_type type, const void *pointer,
                               size_t size, cl_uint wait_count, const cl_event *waits,
                               cl_event *event, const char *call) {
@@ -229,7 +234,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue,
                          event, __func__);
 }
 
-/* The extension defines no advice that a driver must know. */
+/* The extension defines no advice with a meaning for this driver. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, const void *pointer,
                                                         size_t size, cl_mem_advice_intel advice,
                                                         cl_uint wait_count, const cl_event *waits,

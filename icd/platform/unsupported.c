@@ -6,7 +6,8 @@
 
 static cl_int check_context(cl_context context, const char *call) {
   if (!icd_is_context(context))
-    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
+    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context %p is not a valid cl_context",
+                    (void *)context);
   return CL_SUCCESS;
 }
 
@@ -104,7 +105,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLRenderbuffer(cl_context context, c
 CL_API_ENTRY cl_int CL_API_CALL clGetGLObjectInfo(cl_mem mem, cl_gl_object_type *type,
                                                   cl_GLuint *name) {
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   return ICD_FAIL(mem->context, CL_INVALID_GL_OBJECT, "memobj is not shared with OpenGL");
 }
 
@@ -112,7 +113,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetGLTextureInfo(cl_mem mem, cl_gl_texture_inf
                                                    size_t param_value_size, void *param_value,
                                                    size_t *param_value_size_ret) {
   if (!icd_is_mem(mem))
-    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
   return ICD_FAIL(mem->context, CL_INVALID_GL_OBJECT, "memobj is not shared with OpenGL");
 }
 

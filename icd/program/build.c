@@ -412,7 +412,8 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
                                                void(CL_CALLBACK *pfn_notify)(cl_program, void *),
                                                void *user_data) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   const cl_int code =
       icd_build_check(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)

@@ -9,7 +9,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
   const char *why;
   uint32_t *words;
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   if (!cc_il_available())
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_OPERATION,
                          "no intermediate language is supported here: SPIR-V needs spirv-val and "
@@ -38,7 +39,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program pr
                                                                    size_t spec_size,
                                                                    const void *spec_value) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   if (!cc_il_available())
     return ICD_FAIL(program->context, CL_INVALID_OPERATION,
                     "no intermediate language is supported here");

@@ -114,7 +114,8 @@ static cl_int make_kernel(cl_program program, const struct icd_kernels *kernels,
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name,
                                                   cl_int *errcode_ret) {
   if (!icd_is_program(program))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_PROGRAM,
+                         "program %p is not a valid cl_program", (void *)program);
   struct icd_kernels kernels;
   size_t i = 0;
   cl_kernel kernel = NULL;
@@ -149,7 +150,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
                                                          cl_kernel *kernels,
                                                          cl_uint *num_kernels_ret) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   struct icd_kernels all;
   cl_int code = attach_kernels(program, &all, __func__);
   if (code)
@@ -190,7 +192,8 @@ cl_kernel icd_kernel_clone(cl_kernel source_kernel, enum base_lock_kind kind) {
 
 CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret) {
   if (!icd_is_kernel(source_kernel))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL, "source_kernel is not a kernel");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL,
+                         "source_kernel %p is not a valid cl_kernel", (void *)source_kernel);
   cl_program program = source_kernel->program;
   cl_kernel kernel = icd_kernel_clone(source_kernel, BASE_LOCK_KERNEL);
   if (!kernel)
@@ -201,14 +204,15 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   icd_object_retain(&kernel->object);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
   if (!icd_is_kernel(kernel) || release_kernel(kernel) != CL_SUCCESS)
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel, or released too often");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL,
+                    "kernel %p is not a valid cl_kernel or was released too often", (void *)kernel);
   return CL_SUCCESS;
 }
 
@@ -412,7 +416,8 @@ void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer) {
 cl_int icd_set_arg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value,
                    const char *call) {
   if (!icd_is_kernel(kernel))
-    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
+                    (void *)kernel);
   if (arg_index >= kernel->code->arg_count)
     return icd_fail(kernel->program->context, CL_INVALID_ARG_INDEX, call,
                     "kernel %s has %u arguments, there is no argument %u", kernel->code->name,

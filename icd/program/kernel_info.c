@@ -10,7 +10,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info
                                                 size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   switch (param_name) {
   case CL_KERNEL_FUNCTION_NAME:
     return ICD_ANSWER_STRING(&answer, kernel->code->name);
@@ -59,7 +59,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg
                                                    size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   cl_context context = kernel->program->context;
   if (arg_index >= kernel->code->arg_count)
     return ICD_FAIL(context, CL_INVALID_ARG_INDEX,
@@ -113,7 +113,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
                                                          size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   cl_context context = kernel->program->context;
   if (device && device != context->device)
     return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
@@ -181,7 +181,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
                                                         size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   cl_context context = kernel->program->context;
   if (device && device != context->device)
     return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");

@@ -15,7 +15,7 @@ static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint c
   for (cl_uint i = 0; i < count; i++) {
     if (!icd_is_program(programs[i]))
       return icd_fail(context, CL_INVALID_PROGRAM, build->call,
-                      "input_headers[%u] is not a program", i);
+                      "input_headers[%u] is not a valid cl_program", i);
     if (programs[i]->context != context)
       return icd_fail(context, CL_INVALID_CONTEXT, build->call,
                       "input_headers[%u] belongs to another context than program", i);
@@ -41,7 +41,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
     cl_uint num_input_headers, const cl_program *input_headers, const char **header_include_names,
     void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   cl_context context = program->context;
   cl_int code = icd_build_check(context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)
@@ -74,8 +75,8 @@ static bool has_word(const char *words, const char *wanted) {
 static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
                          cl_program program) {
   if (!icd_is_program(program))
-    return icd_fail(context, CL_INVALID_PROGRAM, build->call, "input_programs[%u] is not a program",
-                    i);
+    return icd_fail(context, CL_INVALID_PROGRAM, build->call,
+                    "input_programs[%u] is not a valid cl_program", i);
   if (program->context != context)
     return icd_fail(context, CL_INVALID_CONTEXT, build->call,
                     "input_programs[%u] belongs to another context", i);
@@ -105,7 +106,8 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
                                                   void(CL_CALLBACK *pfn_notify)(cl_program, void *),
                                                   void *user_data, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   cl_int code = icd_build_check(context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)
     return icd_null(errcode_ret, code);

@@ -49,7 +49,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
                                                               const size_t *lengths,
                                                               cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   if (!count || !strings)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no source is given");
   size_t size = 0;
@@ -116,7 +117,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
     cl_context context, cl_uint num_devices, const cl_device_id *device_list, const size_t *lengths,
     const unsigned char **binaries, cl_int *binary_status, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   cl_int code = check_devices(context, num_devices, device_list, __func__);
   if (code)
     return icd_null(errcode_ret, code);
@@ -158,7 +160,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(
     cl_context context, cl_uint num_devices, const cl_device_id *device_list,
     const char *kernel_names, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   const cl_int code = check_devices(context, num_devices, device_list, __func__);
   if (code)
     return icd_null(errcode_ret, code);
@@ -170,14 +173,16 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(
 CL_API_ENTRY cl_int CL_API_CALL clSetProgramReleaseCallback(
     cl_program program, void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   return ICD_FAIL(program->context, CL_INVALID_OPERATION,
                   "the device has no destructors of program-scope variables");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   icd_object_retain(&program->object);
   return CL_SUCCESS;
 }
@@ -194,7 +199,9 @@ static cl_int release_program(cl_program program) {
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program) {
   if (!icd_is_program(program) || release_program(program) != CL_SUCCESS)
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program, or released too often");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM,
+                    "program %p is not a valid cl_program or was released too often",
+                    (void *)program);
   return CL_SUCCESS;
 }
 
@@ -290,7 +297,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
                                                  size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   icd_program_settle(program,
                      param_name == CL_PROGRAM_BINARY_SIZES || param_name == CL_PROGRAM_BINARIES);
   icd_enter(&program->lock);
@@ -325,7 +333,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_dev
                                                       size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
+                    (void *)program);
   if (device != program->context->device)
     return ICD_FAIL(program->context, CL_INVALID_DEVICE, "device is not one of the program's");
   icd_program_settle(program, false);

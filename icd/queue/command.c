@@ -13,7 +13,7 @@ cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_
   for (cl_uint i = 0; i < wait_count; i++) {
     if (!icd_is_event(waits[i]))
       return icd_fail(queue->context, CL_INVALID_EVENT_WAIT_LIST, call,
-                      "event_wait_list[%u] is not an event", i);
+                      "event_wait_list[%u] is not a valid cl_event", i);
     if (waits[i]->context != queue->context)
       return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
                       "event_wait_list[%u] is of another context", i);

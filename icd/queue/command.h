@@ -101,7 +101,8 @@ cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_
  * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 static inline cl_int icd_check_queue(cl_command_queue queue, const char *call) {
   if (!icd_is_queue(queue))
-    return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call, "command_queue is not a command queue");
+    return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call,
+                    "command_queue %p is not a valid cl_command_queue", (void *)queue);
   return CL_SUCCESS;
 }
 cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
@@ -177,7 +178,8 @@ static inline void icd_launch_end(const struct icd_operation *operation) {
 static inline cl_int icd_check_launch(cl_context context, cl_kernel kernel, cl_uint work_dim,
                                       const char *call) {
   if (!icd_is_kernel(kernel))
-    return icd_fail(context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return icd_fail(context, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
+                    (void *)kernel);
   if (kernel->program->context != context)
     return icd_fail(context, CL_INVALID_CONTEXT, call, "kernel is of another context");
   if (work_dim < 1 || work_dim > 3)

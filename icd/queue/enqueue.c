@@ -135,7 +135,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, c
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no events are given");
   for (cl_uint i = 0; i < count; i++)
     if (!icd_is_event(events[i]))
-      return ICD_FAIL(queue->context, CL_INVALID_EVENT, "event_list[%u] is not an event", i);
+      return ICD_FAIL(queue->context, CL_INVALID_EVENT, "event_list[%u] is not a valid cl_event",
+                      i);
   return icd_mark(queue, CL_COMMAND_BARRIER, false, count, events, NULL, __func__);
 }
 

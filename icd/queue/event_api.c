@@ -6,7 +6,8 @@
 
 CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
   if (!event)
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
@@ -33,7 +34,7 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_eve
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "no events are given");
   for (cl_uint i = 0; i < num_events; i++) {
     if (!icd_is_event(event_list[i]))
-      return ICD_FAIL(NULL, CL_INVALID_EVENT, "event_list[%u] is not an event", i);
+      return ICD_FAIL(NULL, CL_INVALID_EVENT, "event_list[%u] is not a valid cl_event", i);
     if (event_list[i]->context != event_list[0]->context)
       return ICD_FAIL(event_list[0]->context, CL_INVALID_CONTEXT,
                       "event_list[%u] is of another context than event_list[0]", i);
@@ -51,14 +52,14 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_eve
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event) {
   if (!icd_is_event(event))
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   icd_object_retain(&event->object);
   return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event) {
   if (!icd_is_event(event))
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   /* A user event that can no longer be set: what waits for it would wait for
    * ever. The specification leaves it undefined; here those commands fail. */
   icd_event_hold(event);
@@ -75,7 +76,7 @@ CL_API_ENTRY cl_int CL_API_CALL
 clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
                    void(CL_CALLBACK *pfn_notify)(cl_event, cl_int, void *), void *user_data) {
   if (!icd_is_event(event))
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   if (!pfn_notify)
     return ICD_FAIL(event->context, CL_INVALID_VALUE, "pfn_notify is NULL");
   if (command_exec_callback_type != CL_SUBMITTED && command_exec_callback_type != CL_RUNNING &&
@@ -114,7 +115,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info par
                                                size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_event(event))
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   switch (param_name) {
   case CL_EVENT_COMMAND_QUEUE:
     return ICD_ANSWER(&answer, cl_command_queue, event->queue);
@@ -137,7 +138,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event,
                                                         size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_event(event))
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   if (!event->profiled)
     return ICD_FAIL(event->context, CL_PROFILING_INFO_NOT_AVAILABLE,
                     event->queue ? "the queue was made without CL_QUEUE_PROFILING_ENABLE"

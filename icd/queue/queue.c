@@ -79,7 +79,8 @@ no_memory:
 
 static cl_int check_place(cl_context context, cl_device_id device, const char *call) {
   if (!icd_is_context(context))
-    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
+    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context %p is not a valid cl_context",
+                    (void *)context);
   if (!icd_is_device(device) || device != context->device)
     return icd_fail(context, CL_INVALID_DEVICE, call, "device is not one of the context's");
   return CL_SUCCESS;

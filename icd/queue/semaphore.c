@@ -188,7 +188,8 @@ static cl_int read_properties(cl_context context, const cl_semaphore_properties_
 CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
     cl_context context, const cl_semaphore_properties_khr *properties, cl_int *errcode_ret) {
   if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
+                         "context %p is not a valid cl_context", (void *)context);
   struct given_properties given;
   cl_int code = read_properties(context, properties, &given, __func__);
   if (code)
@@ -218,7 +219,8 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainSemaphoreKHR(cl_semaphore_khr semaphore) {
   if (!icd_is_semaphore(semaphore))
-    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
+                    "sema_object %p is not a valid cl_semaphore_khr", (void *)semaphore);
   icd_object_retain(&semaphore->object);
   return CL_SUCCESS;
 }
@@ -227,7 +229,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseSemaphoreKHR(cl_semaphore_khr semaphore
   if (!icd_is_semaphore(semaphore) ||
       icd_object_release(&semaphore->object, CL_INVALID_SEMAPHORE_KHR) != CL_SUCCESS)
     return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
-                    "sema_object is not a semaphore, or released too often");
+                    "sema_object %p is not a valid cl_semaphore_khr or was released too often",
+                    (void *)semaphore);
   return CL_SUCCESS;
 }
 
@@ -248,7 +251,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
                                                       size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_semaphore(semaphore))
-    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
+                    "sema_object %p is not a valid cl_semaphore_khr", (void *)semaphore);
   switch (param_name) {
   case CL_SEMAPHORE_CONTEXT_KHR:
     return ICD_ANSWER(&answer, cl_context, semaphore->context);
@@ -311,7 +315,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
     size_t size, void *handle, size_t *size_ret) {
   const struct icd_answer answer = {size, handle, size_ret};
   if (!icd_is_semaphore(semaphore))
-    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
+                    "sema_object %p is not a valid cl_semaphore_khr", (void *)semaphore);
   cl_context context = semaphore->context;
   if (device != context->device)
     return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not the semaphore's");
@@ -358,7 +363,7 @@ static cl_int check_semaphores(cl_command_queue queue, cl_uint count,
   for (cl_uint i = 0; i < count; i++) {
     if (!icd_is_semaphore(semaphores[i]))
       return icd_fail(queue->context, CL_INVALID_SEMAPHORE_KHR, call,
-                      "sema_objects[%u] is not a semaphore", i);
+                      "sema_objects[%u] is not a valid cl_semaphore_khr", i);
     if (semaphores[i]->context != queue->context)
       return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
                       "sema_objects[%u] is of another context", i);
