@@ -1,5 +1,5 @@
-/* The ways of a command: at once on the GPU, at once in the calling thread, or
- * to the worker (worker.c).
+/* Enqueues commands. A command is submitted to the GPU at once, done at once in the calling thread,
+ * or left to the worker (worker.c).
  */
 #include "icd/queue/command.h"
 #include "icd/memory/mapping.h"
@@ -8,7 +8,7 @@ cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_
                            const char *call) {
   if (!wait_count != !waits)
     return icd_fail(queue->context, CL_INVALID_EVENT_WAIT_LIST, call,
-                    "num_events_in_wait_list is %u but event_wait_list is %s", wait_count,
+                    "num_events_in_wait_list is %u, but event_wait_list is %s", wait_count,
                     waits ? "not NULL" : "NULL");
   for (cl_uint i = 0; i < wait_count; i++) {
     if (!icd_is_event(waits[i]))
@@ -16,7 +16,7 @@ cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_
                       "event_wait_list[%u] is not a valid cl_event", i);
     if (waits[i]->context != queue->context)
       return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                      "event_wait_list[%u] is of another context", i);
+                      "event_wait_list[%u] belongs to another context", i);
   }
   return CL_SUCCESS;
 }
@@ -27,16 +27,17 @@ cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl
   for (cl_uint i = 0; i < wait_count && !code; i++)
     if (icd_event_status(waits[i]) < 0)
       return icd_fail(queue->context, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, call,
-                      "event_wait_list[%u] has failed", i);
+                      "event_wait_list[%u] has failed with status %d", i,
+                      icd_event_status(waits[i]));
   return code;
 }
 
-/* ---- which way ------------------------------------------------------------------- */
+/* ---- where a command runs ------------------------------------------------------------------- */
 
 enum dependencies {
   ALL_COMPLETE,
-  ALL_ON_GPU, /* some are incomplete, but tracked */
-  SOME_OPEN,  /* some are still with the host */
+  ALL_ON_GPU, /* some are incomplete, but all of these are tracked */
+  SOME_OPEN,  /* some have not been submitted to the GPU */
   SOME_FAILED,
 };
 
@@ -56,7 +57,7 @@ static enum dependencies check_dependencies(cl_uint wait_count, const cl_event *
   return result;
 }
 
-/* The command has been done in this thread, from its submission to now. */
+/* Completes the event of a command that this thread has just done. It began at submit_ns. */
 static void complete_event(cl_event event) {
   if (!event)
     return;
@@ -68,11 +69,11 @@ static void complete_event(cl_event event) {
   icd_event_set(event, CL_COMPLETE, start_ns, end_ns);
 }
 
-/* Outcome of one try at doing a command at once. */
+/* The outcome of attempt_command. */
 enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
 
-/* Tries to do the operation at once. Takes and frees the queue's lock. *due are
- * the callbacks for icd_event_call. */
+/* Tries to do the operation at once. The queue's lock must be held. Sets *due to the callbacks
+ * to be passed to icd_event_call. */
 static enum attempt attempt_command(cl_command_queue queue, struct icd_operation *operation,
                                     enum dependencies dependencies, cl_uint wait_count,
                                     const cl_event *waits, cl_event event, cl_int *code,
@@ -83,7 +84,8 @@ static enum attempt attempt_command(cl_command_queue queue, struct icd_operation
     return MUST_DEFER;
   if (!icd_runs_kernels(operation) && dependencies == ALL_COMPLETE &&
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
-    if (event && event->profiled) /* no sooner: what it follows may just have ended */
+    /* As late as possible, so that it is after the end of the work before it. */
+    if (event && event->profiled)
       event->submit_ns = base_clock_ns();
     icd_do_on_host(queue, operation);
     return DONE;
@@ -115,7 +117,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
                    const char *call) {
   cl_context context = queue->context;
   icd_reclaim(context, false);
-  /* The runtime checks this for what runs kernels. */
+  /* The runtime makes this check for operations that run kernels. */
   const bool runs = icd_runs_kernels(operation);
   const char *fault = runs ? NULL : rt_context_fault(context->rt);
   if (fault)
@@ -124,7 +126,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (event_ret || blocking) {
     event = icd_event_create(context, queue, operation->type);
     if (!event)
-      return refuse_command(queue, NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory for an event");
+      return refuse_command(queue, NULL, CL_OUT_OF_HOST_MEMORY, call,
+                            "out of host memory for an event");
   }
   if (blocking)
     for (cl_uint i = 0; i < wait_count; i++)
@@ -163,11 +166,11 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   enum attempt outcome =
       attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   if (outcome == MUST_WAIT && blocking) {
-    /* Wait without the lock. If other commands were enqueued meanwhile, this one follows them. */
+    /* Wait without the lock. Commands that other threads enqueue meanwhile run before this one. */
     uint64_t point;
     icd_gpu_is_past(queue, operation, wait_count, &point);
     icd_unlock(&queue->lock);
-    rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault shows in what follows */
+    rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault is found below */
     icd_lock(&queue->lock);
     if (rt_context_fault(context->rt))
       code = CL_OUT_OF_RESOURCES;

@@ -1,29 +1,27 @@
-/* Commands: what an enqueue call has checked, and where it is executed.
+/* Commands: what they do, their checks, and where they run.
  *
- * Kernels whose dependencies are all on the GPU are submitted at once in the
- * calling thread, markers likewise. What the host does (copies in unified
- * memory) is done at once if the queue is idle, or if the call blocks. Anything
- * else, and everything after it, goes to the queue's worker thread until that
- * has done it all. The GPU never waits for the host.
+ * Kernels and markers whose dependencies are complete or on the GPU are submitted at once in the
+ * calling thread. Work of the host (copies in unified memory) is done at once if the queue is idle
+ * or the call blocks. Other commands, and all that are enqueued while the queue has deferred
+ * commands, go to the queue's worker thread. The GPU never waits for the host.
  *
- * A queue out of order, too, submits to one channel of the GPU, in the order in which launches
- * become ready. Commands of the host and deferred commands overtake those that they need not wait
- * for.
+ * An out-of-order queue submits to one channel of the GPU too, in the order in which launches
+ * become ready. Host work and deferred commands may overtake commands on which they do not depend.
  */
 #ifndef TEGRACL_COMMAND_H
 #define TEGRACL_COMMAND_H
 
 #include "icd/context/retire.h"
 
-enum { ICD_PATTERN_BYTES = 128 }; /* the longest fill pattern: long16 */
+enum { ICD_PATTERN_BYTES = 128 }; /* the longest fill pattern, long16 */
 
 enum icd_operation_kind {
   ICD_LAUNCH, /* a grid on the GPU */
-  ICD_MARK,   /* nothing but a place in the order */
-  ICD_COPY,   /* the host copies a box of bytes */
-  ICD_FILL,   /* the host repeats a pattern */
-  ICD_CALL,   /* the worker calls a function, which may call OpenCL */
-  ICD_REPLAY, /* a command buffer's recording on the GPU */
+  ICD_MARK,   /* no work; only takes part in the order of commands */
+  ICD_COPY,   /* the host copies a box */
+  ICD_FILL,   /* the host fills a box with a pattern */
+  ICD_CALL,   /* the worker calls a function, which may call OpenCL functions */
+  ICD_REPLAY, /* the recording of a command buffer on the GPU */
 };
 
 struct icd_copy {
@@ -36,7 +34,7 @@ struct icd_copy {
 
 struct icd_fill {
   char *target;
-  size_t region[3];              /* bytes, a multiple of pattern_size; rows; slices */
+  size_t region[3];              /* bytes (a multiple of pattern_size), rows, slices */
   size_t row_bytes, slice_bytes; /* pitches */
   size_t pattern_size;
   unsigned char pattern[ICD_PATTERN_BYTES];
@@ -44,11 +42,11 @@ struct icd_fill {
 
 struct icd_call {
   void (*function)(cl_command_queue queue, void *data);
-  void *data; /* copied with the command */
+  void *data; /* copied if the command is deferred */
   size_t bytes;
 };
 
-/* The work-items of a launch as the application gives them. */
+/* The range of a launch as passed by the application. */
 struct icd_given_range {
   cl_uint work_dim; /* 1 to 3 */
   const size_t *offset, *global, *local;
@@ -56,21 +54,21 @@ struct icd_given_range {
 
 struct icd_replay {
   struct _cl_command_buffer_khr *buffer;
-  struct icd_recording *recording; /* held by it */
-  bool prints;                     /* a launch in it prints */
+  struct icd_recording *recording; /* held by buffer */
+  bool prints;                     /* whether one of its kernels calls printf */
 };
 
 struct icd_launch {
-  struct icd_given_range range; /* of at least one work-item */
-  const struct rt_launch *rt;   /* icd_launch_begin: the kernel's */
+  struct icd_given_range range; /* has at least one work-item */
+  const struct rt_launch *rt;   /* the kernel's launch, set by icd_launch_begin */
 };
 
-/* What to do. Lives on the caller's stack; copied if it must wait. */
+/* What a command does. It is on the caller's stack, and is copied if the command is deferred. */
 struct icd_operation {
   enum icd_operation_kind kind;
   cl_command_type type;
-  cl_mem mems[2];              /* memory that a COPY, FILL or map uses, or NULL: bare memory */
-  cl_kernel kernel;            /* of a LAUNCH */
+  cl_mem mems[2];   /* used by a COPY, FILL or map; NULL for memory that is not a memory object */
+  cl_kernel kernel; /* of a LAUNCH */
   struct icd_mapping *mapping; /* of a map or unmap */
   union {
     struct icd_launch launch;
@@ -81,24 +79,23 @@ struct icd_operation {
   };
 };
 
-/* Brings the operation into the queue. blocking: returns when it is done (not
- * for LAUNCH). waits is a checked wait list. event: where the application's event is stored;
- * NULL: none. The error codes are those of all clEnqueue* functions;
- * call is the name of the entry point. */
+/* Enqueues the operation. If blocking, returns after it has completed (not for LAUNCH). waits
+ * must be a checked wait list. The application's event is stored at *event unless event is NULL.
+ * Returns the error codes of clEnqueue* functions and reports errors under the name call. */
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                    cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call);
 
-/* Checks the wait list, and enqueues a command that does not block. */
+/* Checks the wait list and enqueues a command that does not block. */
 cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operation,
                            cl_uint wait_count, const cl_event *waits, cl_event *event,
                            const char *call);
 
-/* Checks the wait list, and enqueues a command that only has a place in the order. */
+/* Checks the wait list and enqueues a command without work of its own, such as a marker. */
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
-/* Checks that queue is a queue and the wait list is sound:
- * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
+/* Check a queue and its wait list. They return CL_INVALID_COMMAND_QUEUE,
+ * CL_INVALID_EVENT_WAIT_LIST or CL_INVALID_CONTEXT. */
 static inline cl_int icd_check_queue(cl_command_queue queue, const char *call) {
   if (!icd_is_queue(queue))
     return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call,
@@ -112,39 +109,39 @@ static inline cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count,
   return wait_count || waits ? icd_check_wait_list(queue, wait_count, waits, call) : CL_SUCCESS;
 }
 
-/* The same for extensions that refuse events which have failed:
+/* Like icd_check_waits, for extensions that refuse failed events. Also returns
  * CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
 cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                             const char *call);
 
-/* Puts a command after all others for the worker. The locks of the queue and of
- * the kernel are held.
- * event may be NULL. CL_SUCCESS, CL_OUT_OF_HOST_MEMORY or CL_OUT_OF_RESOURCES
- * (no thread). */
+/* Appends a command to the worker's list. The caller holds the locks of the queue and the
+ * kernel. event may be NULL. Returns CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_OUT_OF_RESOURCES
+ * if the worker cannot be started. */
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event);
 
-/* True if the deferred commands include a barrier. The caller holds the queue's lock. */
+/* Whether the deferred commands include a barrier. The caller holds the queue's lock. */
 bool icd_defers_barrier(cl_command_queue queue);
 
-/* The code for the -errno of a submission; and for a command whose submission was refused, with
- * the runtime's sentence. event may be NULL. No lock is held. */
+/* Returns the OpenCL code for the -errno of a submission. */
 cl_int icd_submission_code(const struct icd_operation *operation, int error);
+/* Reports the failure of a submission with the runtime's message, and drops event, which may be
+ * NULL. The caller holds no lock. Returns code. */
 cl_int icd_refuse_submission(cl_command_queue queue, cl_event event, cl_int code, const char *call);
 
-/* Submits a LAUNCH, MARK or REPLAY to the GPU after the events in waits, which are
- * tracked or complete. The queue's lock is held. The event may be NULL; *due
- * are callbacks to be called once the lock is free. */
+/* Submits a LAUNCH, MARK or REPLAY to the GPU. The events in waits must be tracked or complete.
+ * The caller holds the queue's lock, and calls the callbacks *due after releasing it. event may
+ * be NULL. */
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due);
 
-/* Checks the launch over operation->launch.range, and completes the kernel's parameters
- * and its launch. The kernel's lock is held, and so is notify. */
+/* Checks the launch and completes the kernel's parameters and its struct rt_launch. The caller
+ * holds the kernel's lock and has called icd_hold_notify. */
 cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call);
 
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
-  /* A given size cannot be 0, which means the driver's choice here. */
+  /* 0 in range->local means that the driver chooses, so it does not match a given local size. */
   bool same = range->work_dim == given->work_dim && (!given->local || given->local[0]);
   for (cl_uint i = 0; i < given->work_dim && same; i++)
     same = range->global[i] == given->global[i] &&
@@ -153,9 +150,9 @@ static inline bool icd_is_range(const struct icd_range *range,
   return same;
 }
 
-/* Takes the kernel's lock and prepares the launch, unless it is the kernel's last one again.
- * With CL_SUCCESS launch.rt is set, and icd_launch_end releases the lock when the launch has
- * been submitted or deferred. With an error the lock is free. */
+/* Takes the kernel's lock, and prepares the launch unless it is the same as the kernel's last
+ * one. On success sets launch.rt; the caller releases the lock with icd_launch_end after it has
+ * submitted or deferred the launch. On failure the lock is released. */
 static inline cl_int icd_launch_begin(struct icd_operation *operation, const char *call) {
   cl_kernel kernel = operation->kernel;
   icd_lock(&kernel->guard);
@@ -173,29 +170,30 @@ static inline void icd_launch_end(const struct icd_operation *operation) {
   icd_unlock(&operation->kernel->guard);
 }
 
-/* Checks of a launch before that of its arguments: the kernel, its context and the number of
- * dimensions. icd_read_range: the range, in all three dimensions. */
+/* Checks the kernel, its context and the number of dimensions of a launch. */
 static inline cl_int icd_check_launch(cl_context context, cl_kernel kernel, cl_uint work_dim,
                                       const char *call) {
   if (!icd_is_kernel(kernel))
     return icd_fail(context, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
                     (void *)kernel);
   if (kernel->program->context != context)
-    return icd_fail(context, CL_INVALID_CONTEXT, call, "kernel is of another context");
+    return icd_fail(context, CL_INVALID_CONTEXT, call, "kernel belongs to another context");
   if (work_dim < 1 || work_dim > 3)
-    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
+    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call,
+                    "work_dim is %u; it must be 1, 2 or 3", work_dim);
   return CL_SUCCESS;
 }
+/* Checks a range and extends it to three dimensions. */
 cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
                       struct icd_range *range, const char *call);
 
-/* Submits a REPLAY: 0 or -errno. The queue's lock is held. icd_replay_hold and icd_replay_drop
- * count the REPLAYs of its recording that are not yet submitted (replay.c). */
+/* Submits a REPLAY. Returns 0 or -errno. The caller holds the queue's lock. */
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times);
+/* Count the REPLAYs of a recording that have not yet been submitted (replay.c). */
 void icd_replay_hold(const struct icd_replay *replay);
 void icd_replay_drop(const struct icd_replay *replay);
 
-/* Maps and unmaps (map.c). */
+/* Whether the operation is a map or unmap (map.c). */
 static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
   return operation->type == CL_COMMAND_MAP_BUFFER || operation->type == CL_COMMAND_MAP_IMAGE ||
          operation->type == CL_COMMAND_UNMAP_MEM_OBJECT;
@@ -203,16 +201,15 @@ static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
 /* Copies at once. */
 void icd_copy_box(const struct icd_copy *copy);
 
-/* Does the host's part, if there is one. */
+/* Does the host's part of an operation, if it has one. */
 void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operation);
 
-/* The order in a queue out of order: a marker or barrier without a wait list comes after
- * all that was enqueued before it, and all that is enqueued after a barrier comes after
- * it. Other commands have no order. */
+/* In an out-of-order queue a marker or barrier without a wait list comes after all earlier
+ * commands, and all later commands come after a barrier. Other commands are not ordered. */
 static inline bool icd_in_order(const struct _cl_command_queue *queue) {
   return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
-/* The GPU does it, in the order in which it gets it. */
+/* Whether the GPU does the operation. It does these in the order of submission. */
 static inline bool icd_is_for_gpu(const struct icd_operation *operation) {
   return operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
          operation->kind == ICD_REPLAY;
@@ -232,8 +229,8 @@ static inline bool icd_follows_all(const struct icd_operation *operation, cl_uin
   return !wait_count && (operation->type == CL_COMMAND_MARKER || icd_is_barrier(operation));
 }
 
-/* Whether the operation must follow the deferred commands. The queue's lock is
- * held. */
+/* Whether the operation must be appended to the deferred commands. The caller holds the queue's
+ * lock. */
 static inline bool icd_must_queue(cl_command_queue queue, const struct icd_operation *operation,
                                   cl_uint wait_count) {
   if (operation->kind == ICD_CALL || (operation->kind == ICD_LAUNCH && operation->launch.rt->cut))
@@ -243,8 +240,7 @@ static inline bool icd_must_queue(cl_command_queue queue, const struct icd_opera
   return icd_in_order(queue) || icd_follows_all(operation, wait_count) || icd_defers_barrier(queue);
 }
 
-/* icd_enqueue for a LAUNCH or REPLAY. icd_enqueue_alone: of one that waits for no event, makes
- * none and does not print. */
+/* Enqueues a LAUNCH or REPLAY without a wait list, an event or printf output. */
 static inline cl_int icd_enqueue_alone(cl_command_queue queue, struct icd_operation *operation,
                                        const char *call) {
   const bool launch = operation->kind == ICD_LAUNCH;
@@ -265,6 +261,7 @@ static inline cl_int icd_enqueue_alone(cl_command_queue queue, struct icd_operat
     icd_launch_end(operation);
   return code ? icd_refuse_submission(queue, NULL, code, call) : CL_SUCCESS;
 }
+/* Enqueues any LAUNCH or REPLAY. */
 static inline cl_int icd_enqueue_kernels(cl_command_queue queue, struct icd_operation *operation,
                                          cl_uint wait_count, const cl_event *waits, cl_event *event,
                                          const char *call) {
@@ -273,8 +270,8 @@ static inline cl_int icd_enqueue_kernels(cl_command_queue queue, struct icd_oper
              : icd_enqueue_alone(queue, operation, call);
 }
 
-/* True if the GPU has completed the queue's work up to *point, for which the host must wait before
- * it does the operation. */
+/* Sets *point to the point of the queue that the GPU must reach before the host does the
+ * operation. Returns whether it has been reached. */
 static inline bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
                                    cl_uint wait_count, uint64_t *point) {
   const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);
@@ -282,10 +279,10 @@ static inline bool icd_gpu_is_past(cl_command_queue queue, const struct icd_oper
   return rt_queue_completed(queue->rt) >= *point;
 }
 
-/* Waits for all that has been enqueued until now: 0 or -errno. */
+/* Waits for all commands that have been enqueued. Returns 0 or -errno. */
 int icd_queue_finish(cl_command_queue queue);
 
-/* Makes the worker end, and waits for it unless it is the caller. */
+/* Stops the worker, and joins it unless it is the calling thread. */
 void icd_worker_stop(cl_command_queue queue);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- launches ----------------------------------------------------------------------- */
 
-/* No work-items are allowed since OpenCL 2.1. */
+/* An empty range is allowed since OpenCL 2.1. */
 static bool range_is_empty(const struct icd_given_range *given) {
   bool empty = !given->global;
   for (cl_uint i = 0; i < given->work_dim && !empty; i++)
@@ -29,7 +29,7 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
-/* type, kernel and range of the operation are set. */
+/* The caller has set type, kernel and launch.range of the operation. */
 static inline cl_int enqueue_launch(cl_command_queue queue, struct icd_operation *operation,
                                     cl_uint wait_count, const cl_event *waits, cl_event *event,
                                     const char *call) {
@@ -81,7 +81,8 @@ clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_u
   struct icd_operation operation = {
       .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
   if (range_is_empty(&operation.launch.range))
-    return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
+    return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE,
+                    "global_work_size is NULL or has a size of 0");
   code = icd_launch_begin(&operation, __func__);
   if (code)
     return code;
@@ -91,7 +92,7 @@ clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_u
   return CL_SUCCESS;
 }
 
-/* ---- places in the order ---------------------------------------------------------------- */
+/* ---- markers, barriers and migration ------------------------------------------------ */
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue,
                                                             cl_uint wait_count,
@@ -125,14 +126,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
   return code ? code : icd_mark(queue, CL_COMMAND_BARRIER, false, 0, NULL, NULL, __func__);
 }
 
-/* OpenCL 1.0; an invalid event has its own code here. */
+/* Deprecated since OpenCL 1.2. Unlike wait lists it reports CL_INVALID_EVENT for an invalid
+ * event. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
                                                        const cl_event *events) {
   const cl_int code = icd_check_queue(queue, __func__);
   if (code)
     return code;
   if (!count || !events)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no events are given");
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+                    "num_events is %u and event_list %p; at least one event is required", count,
+                    (const void *)events);
   for (cl_uint i = 0; i < count; i++)
     if (!icd_is_event(events[i]))
       return ICD_FAIL(queue->context, CL_INVALID_EVENT, "event_list[%u] is not a valid cl_event",
@@ -144,12 +148,12 @@ cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags,
   const cl_mem_migration_flags known =
       CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
   if (flags & ~known)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
-                    (unsigned long long)flags);
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "flags 0x%llx has unknown bits 0x%llx",
+                    (unsigned long long)flags, (unsigned long long)(flags & ~known));
   return CL_SUCCESS;
 }
 
-/* There is one memory: nothing moves. */
+/* Host and device share memory, so nothing is moved. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count,
                                                            const cl_mem *mems,
                                                            cl_mem_migration_flags flags,
@@ -159,7 +163,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
   if (code)
     return code;
   if (!count || !mems)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no memory objects are given");
+    return ICD_FAIL(
+        queue->context, CL_INVALID_VALUE,
+        "num_mem_objects is %u and mem_objects %p; at least one memory object is required", count,
+        (const void *)mems);
   for (cl_uint i = 0; i < count; i++)
     if ((code = icd_check_mem(queue, mems[i], __func__)))
       return code;
@@ -180,5 +187,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue,
   if (!function)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "user_func is NULL");
   return ICD_FAIL(queue->context, CL_INVALID_OPERATION,
-                  "the device has no CL_EXEC_NATIVE_KERNEL capability");
+                  "native kernels are not supported (CL_DEVICE_EXECUTION_CAPABILITIES)");
 }

@@ -1,5 +1,5 @@
-/* Events. The status of one that tracks the GPU changes when a thread looks at the timeline: in a
- * query, in a wait, or the watcher if the event has callbacks.
+/* Events. The status of a tracked event changes when a thread reads the queue's timeline: in a
+ * query, in a wait, or in the watcher if the event has callbacks.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void recycle_event(void *owner) {
 static void destroy_event(struct icd_object *object) {
   cl_event event = (cl_event)object;
   if (event->times && rt_queue_completed(event->queue->rt) < event->point)
-    /* the GPU has yet to write them */
+    /* the GPU has not written them yet */
     icd_retire(event->context, &event->retired, recycle_event, event);
   else
     recycle_event(event);
@@ -44,7 +44,7 @@ cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command
   if (event->profiled)
     event->queued_ns = base_clock_ns();
   if (queue)
-    icd_queue_hold(queue); /* which holds the context */
+    icd_queue_hold(queue); /* the queue holds the context */
   else
     icd_context_hold(context);
   icd_object_init(&event->object, &event_kind);
@@ -53,8 +53,8 @@ cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command
 
 /* ---- state -------------------------------------------------------------------- */
 
-/* Takes the callbacks off that are due in this status, first registered first.
- * Context lock held. */
+/* Removes and returns the callbacks that are due for a status, in order of registration. The
+ * caller holds the context's lock. */
 static struct icd_event_callback *take_due(cl_event event, cl_int status) {
   struct icd_event_callback *due = NULL, **end = &due;
   for (struct icd_event_callback **link = &event->callbacks; *link;) {
@@ -87,7 +87,7 @@ static struct icd_event_callback *move_locked(cl_event event, cl_int status, uin
   if (now <= CL_COMPLETE || now <= status)
     return NULL;
   if (status == CL_COMPLETE && event->profiled) {
-    /* Comparing two clocks has an error; the order of the four is certain. */
+    /* Converting between two clocks has an error, but the times must be in order. */
     const uint64_t submit_ns = icd_device_clock(event->queue->device, event->submit_ns);
     event->start_ns = start_ns;
     event->end_ns = end_ns < start_ns ? start_ns : end_ns;
@@ -122,7 +122,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   return due;
 }
 
-/* A tracked event has reached its end: takes the GPU's times over. */
+/* Completes a tracked event, with the times that the GPU has written. */
 static cl_int settle_event(cl_event event, cl_int status) {
   icd_print_drain(event->queue);
   base_mutex_lock(&event->context->lock);
@@ -132,7 +132,7 @@ static cl_int settle_event(cl_event event, cl_int status) {
     event->times = NULL;
     due = move_locked(event, status, times ? times->start_ns : 0, times ? times->end_ns : 0);
   } else {
-    times = NULL; /* another thread was first */
+    times = NULL; /* another thread has already completed the event */
   }
   base_mutex_unlock(&event->context->lock);
   if (times)
@@ -143,7 +143,7 @@ static cl_int settle_event(cl_event event, cl_int status) {
   return atomic_load_explicit(&event->status, memory_order_acquire);
 }
 
-/* True if the GPU has begun with a profiled command. */
+/* Whether the GPU has begun to execute a profiled command. */
 static bool has_begun(cl_event event) {
   base_mutex_lock(&event->context->lock);
   const bool begun = event->times && __atomic_load_n(&event->times->start_ns, __ATOMIC_RELAXED);
@@ -155,7 +155,8 @@ cl_int icd_event_status(cl_event event) {
   const cl_int status = atomic_load_explicit(&event->status, memory_order_acquire);
   if (status <= CL_COMPLETE || !atomic_load_explicit(&event->tracked, memory_order_acquire))
     return status;
-  /* The fault is read before the timeline: what was completed before it counts. */
+  /* Read the fault before the timeline, so that work which completed before the fault counts as
+   * complete. */
   const bool dead = rt_context_fault(event->context->rt);
   if (rt_queue_completed(event->queue->rt) >= event->point)
     return settle_event(event, CL_COMPLETE);

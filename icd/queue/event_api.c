@@ -1,4 +1,4 @@
-/* The entry points about events. */
+/* OpenCL functions about events. */
 #include <stdlib.h>
 
 #include "icd/context/retire.h"
@@ -16,35 +16,37 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
 
 CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int execution_status) {
   if (!icd_is_event(event) || event->queue)
-    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not a user event");
+    return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid user event", (void *)event);
   if (execution_status > CL_COMPLETE)
-    return ICD_FAIL(event->context, CL_INVALID_VALUE, "%d is neither CL_COMPLETE nor negative",
-                    execution_status);
-  icd_event_hold(event); /* a thread that has waited for it, or a callback, may release it */
-  const cl_int code =
-      icd_user_event_end(event, execution_status)
-          ? CL_SUCCESS
-          : ICD_FAIL(event->context, CL_INVALID_OPERATION, "the status has been set before");
+    return ICD_FAIL(event->context, CL_INVALID_VALUE,
+                    "execution_status is %d; it must be CL_COMPLETE or negative", execution_status);
+  icd_event_hold(event); /* a callback, or a thread that waited for it, may release it */
+  const cl_int code = icd_user_event_end(event, execution_status)
+                          ? CL_SUCCESS
+                          : ICD_FAIL(event->context, CL_INVALID_OPERATION,
+                                     "the status of the event has already been set");
   icd_event_drop(event);
   return code;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list) {
   if (!num_events || !event_list)
-    return ICD_FAIL(NULL, CL_INVALID_VALUE, "no events are given");
+    return ICD_FAIL(NULL, CL_INVALID_VALUE,
+                    "num_events is %u and event_list %p; at least one event is required",
+                    num_events, (const void *)event_list);
   for (cl_uint i = 0; i < num_events; i++) {
     if (!icd_is_event(event_list[i]))
       return ICD_FAIL(NULL, CL_INVALID_EVENT, "event_list[%u] is not a valid cl_event", i);
     if (event_list[i]->context != event_list[0]->context)
       return ICD_FAIL(event_list[0]->context, CL_INVALID_CONTEXT,
-                      "event_list[%u] is of another context than event_list[0]", i);
+                      "event_list[%u] and event_list[0] belong to different contexts", i);
   }
   cl_int code = CL_SUCCESS;
   for (cl_uint i = 0; i < num_events; i++) {
     const cl_int status = icd_event_wait(event_list[i]);
     if (status < 0 && !code)
       code = ICD_FAIL(event_list[i]->context, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                      "event_list[%u] has failed with %d", i, status);
+                      "event_list[%u] has failed with status %d", i, status);
   }
   icd_reclaim(event_list[0]->context, false);
   return code;
@@ -60,15 +62,15 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event) {
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event) {
   if (!icd_is_event(event))
     return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
-  /* A user event that can no longer be set: what waits for it would wait for
-   * ever. The specification leaves it undefined; here those commands fail. */
+  /* Nothing can set a released user event any more, so commands that wait for it would wait
+   * forever. The specification leaves this undefined. Here those commands fail. */
   icd_event_hold(event);
   const cl_int code = icd_object_release(&event->object, CL_INVALID_EVENT);
   if (!code && !event->queue && !atomic_load(&event->object.handles))
     icd_event_set(event, CL_INVALID_EVENT, 0, 0);
   icd_event_drop(event);
   if (code)
-    return ICD_FAIL(NULL, code, "event has been released too often");
+    return ICD_FAIL(NULL, code, "event %p has been released too often", (void *)event);
   return CL_SUCCESS;
 }
 
@@ -81,17 +83,18 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
     return ICD_FAIL(event->context, CL_INVALID_VALUE, "pfn_notify is NULL");
   if (command_exec_callback_type != CL_SUBMITTED && command_exec_callback_type != CL_RUNNING &&
       command_exec_callback_type != CL_COMPLETE)
-    return ICD_FAIL(event->context, CL_INVALID_VALUE,
-                    "%d is none of CL_SUBMITTED, CL_RUNNING, CL_COMPLETE",
-                    command_exec_callback_type);
+    return ICD_FAIL(
+        event->context, CL_INVALID_VALUE,
+        "command_exec_callback_type is %d; it must be CL_SUBMITTED, CL_RUNNING or CL_COMPLETE",
+        command_exec_callback_type);
   struct icd_event_callback *callback = malloc(sizeof(*callback));
   if (!callback)
     return ICD_FAIL(event->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   *callback = (struct icd_event_callback){
       .status = command_exec_callback_type, .function = pfn_notify, .data = user_data};
 
-  icd_event_hold(event);   /* the callback may release it, in another thread */
-  icd_event_status(event); /* so that a tracked event's status is up to date */
+  icd_event_hold(event);   /* the callback may release it in another thread */
+  icd_event_status(event); /* updates the status of a tracked event */
   base_mutex_lock(&event->context->lock);
   const cl_int status = atomic_load(&event->status);
   const bool due = status <= command_exec_callback_type;
@@ -141,10 +144,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event,
     return ICD_FAIL(NULL, CL_INVALID_EVENT, "event %p is not a valid cl_event", (void *)event);
   if (!event->profiled)
     return ICD_FAIL(event->context, CL_PROFILING_INFO_NOT_AVAILABLE,
-                    event->queue ? "the queue was made without CL_QUEUE_PROFILING_ENABLE"
-                                 : "a user event has no times");
+                    event->queue ? "the command queue was created without CL_QUEUE_PROFILING_ENABLE"
+                                 : "a user event has no profiling information");
   if (icd_event_status(event) != CL_COMPLETE)
-    return ICD_FAIL(event->context, CL_PROFILING_INFO_NOT_AVAILABLE, "the event is not complete");
+    return ICD_FAIL(event->context, CL_PROFILING_INFO_NOT_AVAILABLE,
+                    "the command has not completed");
   switch (param_name) {
   case CL_PROFILING_COMMAND_QUEUED:
     return ICD_ANSWER(&answer, cl_ulong, event->queued_ns);

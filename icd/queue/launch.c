@@ -1,19 +1,19 @@
-/* The preparation of launches: sizes of work-groups, local memory, the hidden block. */
+/* Preparation of launches: work-group sizes, local memory and hidden kernel parameters. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "icd/queue/command.h"
 
-/* Work-items of a work-group if the driver chooses: enough warps to hide latency, few enough
- * that several groups share an SM. */
+/* Preferred work-items per work-group if the driver chooses: enough warps to hide latency, but
+ * few enough that several work-groups fit on an SM. */
 enum { GOOD_GROUP = 256 };
 #define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 
-/* ---- the size of work-groups ----------------------------------------------------- */
+/* ---- work-group sizes --------------------------------------------------------------- */
 
-/* The largest divisor of size that is at most limit, a multiple of the warp if
- * there is one. */
+/* Returns the largest divisor of size that is at most limit, preferably a multiple of the warp
+ * size. */
 static uint32_t good_divisor(size_t size, uint32_t limit, uint32_t warp) {
   for (uint32_t d = limit / warp * warp; d; d -= warp)
     if (size % d == 0)
@@ -24,7 +24,8 @@ static uint32_t good_divisor(size_t size, uint32_t limit, uint32_t warp) {
   return 1;
 }
 
-/* The smallest divisor that leaves at most max groups; 0 if there is none. */
+/* Returns the smallest divisor of size that leaves at most max_groups work-groups, or 0 if there
+ * is none. */
 static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) {
   for (uint32_t d = 1; d <= limit; d++)
     if (size % d == 0 && size / d <= max_groups)
@@ -32,11 +33,10 @@ static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) 
   return 0;
 }
 
-/* Chooses block[3] for a global size; false if no size leaves at most max_grid
- * groups. */
+/* Chooses a work-group size. Returns false if no size leaves at most max_grid work-groups. */
 static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
                          uint32_t max_threads, const size_t global[3], uint32_t block[3]) {
-  uint32_t floor[3]; /* what the limit on groups demands of y and z */
+  uint32_t floor[3]; /* minimum of each dimension, set by the limit on work-groups */
   for (int i = 0; i < 3; i++) {
     floor[i] = least_divisor(global[i], max_grid[i], base_min(info->max_block[i], max_threads));
     if (!floor[i])
@@ -47,11 +47,12 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
     return false;
   const uint32_t most = base_min(info->max_block[0], max_threads / others);
   block[0] = good_divisor(global[0], base_min(most, GOOD_GROUP), info->warp_size);
-  if (block[0] < info->warp_size) /* a prime, say: better one large group than many tiny ones */
+  /* For example if the global size is prime: one large work-group is better than many tiny ones. */
+  if (block[0] < info->warp_size)
     block[0] = good_divisor(global[0], most, info->warp_size);
   if (block[0] < floor[0])
     block[0] = floor[0];
-  /* What is left of a good group goes to y and z. */
+  /* Distribute the rest of the preferred size to y and z. */
   for (int i = 1; i < 3; i++) {
     const uint32_t below = i == 1 ? block[0] : block[0] * block[1];
     const uint32_t rest = i == 1 ? floor[2] : 1;
@@ -66,9 +67,9 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
 
 /* ---- launches ----------------------------------------------------------------------- */
 
-/* Bytes after the static shared memory for the blocks of __local arguments; by
- * argument the offset of its block goes to its place in params, if wanted. The
- * kernel's lock is held. */
+/* Lays out the blocks of __local arguments after static shared memory and returns their size in
+ * bytes. Writes their offsets to params unless params is NULL. The caller holds the kernel's
+ * lock. */
 static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
   uint64_t end = 0;
   for (uint32_t i = 0; kernel->local_args && i < kernel->code->arg_count; i++) {
@@ -85,7 +86,8 @@ static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
   return end;
 }
 
-/* Works out local sizes and the grid. CL_SUCCESS or the error for it. */
+/* Chooses the local size and computes the grid. Returns CL_SUCCESS or the error of an invalid
+ * size. */
 static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
                           const char *call) {
   cl_context context = kernel->program->context;
@@ -99,27 +101,28 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struc
   for (int i = 0; i < 3; i++)
     if (__builtin_mul_overflow(items, size[i], &items) || items > WORK_ITEMS_MAX)
       return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                      "%zu x %zu x %zu work-items, at most 2^63 are possible", size[0], size[1],
-                      size[2]);
+                      "the global work size %zu x %zu x %zu exceeds the limit of 2^63 work-items",
+                      size[0], size[1], size[2]);
 
   if (range->local[0]) {
     uint64_t threads = 1;
     for (cl_uint i = 0; i < 3; i++) {
       const size_t count = range->local[i];
       if (required && count != code->required_block[i])
-        return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
-                        "local_work_size[%u] is %zu, reqd_work_group_size is %u", i, count,
-                        code->required_block[i]);
+        return icd_fail(
+            context, CL_INVALID_WORK_GROUP_SIZE, call,
+            "local_work_size[%u] is %zu, but reqd_work_group_size of the kernel requires %u", i,
+            count, code->required_block[i]);
       if (count > info->max_block[i])
         return icd_fail(context, CL_INVALID_WORK_ITEM_SIZE, call,
-                        "local_work_size[%u] is %zu, the device's limit is %u", i, count,
+                        "local_work_size[%u] is %zu; the device's limit is %u", i, count,
                         info->max_block[i]);
       block[i] = (uint32_t)count;
       threads *= count;
     }
     if (threads > kernel->max_threads)
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
-                      "a work-group of %llu work-items; %s can have %u",
+                      "the work-group has %llu work-items; the limit of kernel %s is %u",
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
     memcpy(block, code->required_block, sizeof(block));
@@ -128,33 +131,35 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struc
   } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
              !choose_block(info, max_grid, kernel->max_threads, size, block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                    "no work-group size divides %zux%zux%zu into at most %ux%ux%u work-groups",
+                    "no work-group size divides the global work size %zu x %zu x %zu into at most "
+                    "%u x %u x %u work-groups",
                     size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
   const uint32_t threads = block[0] * block[1] * block[2];
   if (code->sub_groups && (threads - 1) / info->warp_size + 1 != code->sub_groups)
     return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
-                    "a work-group of %u work-items has %u sub-groups; %s needs %u", threads,
-                    (threads - 1) / info->warp_size + 1, code->name, code->sub_groups);
+                    "a work-group of %u work-items has %u sub-groups, but kernel %s requires %u",
+                    threads, (threads - 1) / info->warp_size + 1, code->name, code->sub_groups);
   for (cl_uint i = 0; i < 3; i++) {
     launch->block[i] = block[i];
     launch->last_block[i] = (uint32_t)(size[i] % block[i]);
     if (launch->last_block[i] && (code->uniform || code->hidden_offset == UINT32_MAX))
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
-                      "global_work_size[%u] %zu is not a multiple of the work-group's %u, and %s "
-                      "was compiled for uniform work-groups",
+                      "global_work_size[%u] is %zu, which is not a multiple of the local size %u; "
+                      "kernel %s was compiled for uniform work-groups",
                       i, size[i], block[i], code->name);
     const size_t groups = (size[i] - 1) / block[i] + 1;
     if (groups > max_grid[i])
-      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                      "%zu work-groups in dimension %u, the limit of %s is %u", groups, i,
-                      code->name, max_grid[i]);
+      return icd_fail(
+          context, CL_OUT_OF_RESOURCES, call,
+          "the launch has %zu work-groups in dimension %u; the limit of kernel %s is %u", groups, i,
+          code->name, max_grid[i]);
     launch->grid[i] = (uint32_t)groups;
   }
   return CL_SUCCESS;
 }
 
-/* Everything of kernel->launch and of the parameters that the range decides. */
+/* Prepares kernel->launch and the parameters that depend on the range. */
 static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
   struct rt_launch *launch = &kernel->launch;
@@ -164,9 +169,10 @@ static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, co
   kernel->shape->made = false;
   const uint64_t shared = lay_out_locals(kernel, kernel->params);
   if (shared > context->device->info->shared_bytes_per_block)
-    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                    "the __local arguments need %llu bytes, the device has %u",
-                    (unsigned long long)shared, context->device->info->shared_bytes_per_block);
+    return icd_fail(
+        context, CL_OUT_OF_RESOURCES, call,
+        "the __local arguments require %llu bytes; the device has %u bytes of local memory",
+        (unsigned long long)shared, context->device->info->shared_bytes_per_block);
   *launch = (struct rt_launch){.module = kernel->module,
                                .kernel = kernel->index,
                                .dynamic_shared_bytes = (uint32_t)shared,
@@ -179,7 +185,7 @@ static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, co
     return icd_fail(context, error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES,
                     call, "%s", rt_last_message());
   if (rt_launch_grids(context->rt, launch) > RT_GRIDS_AT_ONCE)
-    launch->cut = &kernel->cut; /* for the worker, which has its own */
+    launch->cut = &kernel->cut; /* the worker has a copy */
   if (kernel->code->hidden_offset != UINT32_MAX) {
     struct kernel_hidden hidden = {.work_dim = (uint32_t)range->work_dim};
     for (int i = 0; i < 3; i++) {
@@ -204,12 +210,15 @@ cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
                       "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
     if (range->offset[i] && kernel->code->hidden_offset == UINT32_MAX)
       return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
-                      "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
+                      "global_work_offset[%u] is %zu; kernel %s was not compiled from OpenCL and "
+                      "does not support offsets",
+                      i, range->offset[i], kernel->code->name);
   }
   for (cl_uint i = 0; i < 3 && given->local; i++) {
     range->local[i] = i < given->work_dim ? given->local[i] : 1;
     if (!range->local[i])
-      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                      "local_work_size[%u] is 0; it must be at least 1", i);
   }
   return CL_SUCCESS;
 }

@@ -1,4 +1,5 @@
-/* Command queues. The runtime gives each a channel of the GPU, which others may share. */
+/* Command queues. The runtime assigns each one a channel of the GPU, which several queues may
+ * share. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
    CL_QUEUE_ON_DEVICE_DEFAULT)
 #define SUPPORTED_FLAGS (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 
-/* Its work must be over before it leaves the context's list, by which icd_retire finds whether
- * released memory is still in use. */
+/* The queue's work must complete before the queue is removed from the context's list, because
+ * icd_retire uses that list to find out whether released memory is still in use. */
 static void destroy_queue(struct icd_object *object) {
   cl_command_queue queue = (cl_command_queue)object;
   cl_context context = queue->context;
@@ -20,7 +21,8 @@ static void destroy_queue(struct icd_object *object) {
   icd_context_remove_queue(queue);
   rt_queue_destroy(queue->rt);
   icd_reclaim(context, false);
-  icd_reclaim_in_background(context); /* what waited for this queue may wait for another */
+  /* Objects that waited for this queue may now wait for others. */
+  icd_reclaim_in_background(context);
   free(queue->properties);
   icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
@@ -33,11 +35,12 @@ static cl_command_queue create_queue(cl_context context, cl_device_id device,
                                      const cl_queue_properties *properties, size_t property_count,
                                      cl_int *errcode_ret, const char *call) {
   if (flags & ~(cl_command_queue_properties)KNOWN_FLAGS)
-    return icd_null(errcode_ret, icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
-                                          (unsigned long long)flags));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_INVALID_VALUE, call, "properties 0x%llx has unknown bits",
+                             (unsigned long long)flags));
   if (flags & ~(cl_command_queue_properties)SUPPORTED_FLAGS)
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_QUEUE_PROPERTIES, call,
-                                          "only queues on the host are supported"));
+                                          "on-device queues are not supported"));
   cl_command_queue queue = icd_object_new(ICD_MAGIC_QUEUE, sizeof(*queue));
   if (!queue)
     goto no_memory;
@@ -82,7 +85,8 @@ static cl_int check_place(cl_context context, cl_device_id device, const char *c
     return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context %p is not a valid cl_context",
                     (void *)context);
   if (!icd_is_device(device) || device != context->device)
-    return icd_fail(context, CL_INVALID_DEVICE, call, "device is not one of the context's");
+    return icd_fail(context, CL_INVALID_DEVICE, call, "device %p is not in the context",
+                    (void *)device);
   return CL_SUCCESS;
 }
 
@@ -119,21 +123,23 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
     case CL_QUEUE_PRIORITY_KHR:
       if (!is_one_of(value, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR,
                      CL_QUEUE_PRIORITY_HIGH_KHR))
-        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown priority 0x%llx",
+        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                             "CL_QUEUE_PRIORITY_KHR has the unknown value 0x%llx",
                              (unsigned long long)value);
       priority = value == CL_QUEUE_PRIORITY_HIGH_KHR  ? RT_PRIORITY_HIGH
                  : value == CL_QUEUE_PRIORITY_MED_KHR ? RT_PRIORITY_MEDIUM
                                                       : RT_PRIORITY_LOW;
       break;
-    case CL_QUEUE_THROTTLE_KHR: /* the board's power mode decides, not the driver */
+    case CL_QUEUE_THROTTLE_KHR: /* no effect; the power mode of the board decides */
       if (!is_one_of(value, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR,
                      CL_QUEUE_THROTTLE_HIGH_KHR))
-        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown throttle 0x%llx",
+        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                             "CL_QUEUE_THROTTLE_KHR has the unknown value 0x%llx",
                              (unsigned long long)value);
       break;
     case CL_QUEUE_SIZE:
       return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_QUEUE_PROPERTIES,
-                           "CL_QUEUE_SIZE is for queues on the device, which there are none of");
+                           "CL_QUEUE_SIZE requires an on-device queue; these are not supported");
     default:
       return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown property 0x%llx",
                            (unsigned long long)properties[count]);
@@ -156,15 +162,16 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     return code;
   icd_queue_hold(queue);
   const cl_int released = icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE);
-  /* No later call on this queue reclaims what was retired: wait for the GPU. The worker does the
-   * same for the commands that it still has. */
+  /* No later call on this queue will reclaim retired objects, so wait for the GPU. The worker
+   * does so for deferred commands. */
   if (!released && !atomic_load(&queue->object.handles)) {
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
     icd_print_drain(queue);
     icd_reclaim(queue->context, false);
   }
   if (released)
-    ICD_FAIL(queue->context, released, "command_queue has been released too often");
+    ICD_FAIL(queue->context, released, "command_queue %p has been released too often",
+             (void *)queue);
   icd_queue_drop(queue);
   return released;
 }
@@ -189,17 +196,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue,
   case CL_QUEUE_PROPERTIES_ARRAY:
     return icd_answer_bytes(&answer, __func__, queue->properties,
                             queue->property_count * sizeof(*queue->properties));
-  case CL_QUEUE_DEVICE_DEFAULT: /* there are no queues on the device */
+  case CL_QUEUE_DEVICE_DEFAULT: /* on-device queues are not supported */
     return ICD_ANSWER(&answer, cl_command_queue, NULL);
   case CL_QUEUE_SIZE:
     return ICD_FAIL(queue->context, CL_INVALID_COMMAND_QUEUE,
-                    "CL_QUEUE_SIZE is for queues on the device");
+                    "CL_QUEUE_SIZE can only be queried for on-device queues");
   default:
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
   }
 }
 
-/* Deprecated since 1.1; nothing that this queue has can be changed. */
+/* Deprecated since OpenCL 1.1. Always fails. */
 CL_API_ENTRY cl_int CL_API_CALL
 clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
                           cl_bool enable, cl_command_queue_properties *old_properties) {
@@ -209,11 +216,11 @@ clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties pr
   if (old_properties)
     *old_properties = queue->flags;
   return ICD_FAIL(queue->context, CL_INVALID_OPERATION,
-                  "the properties of a queue are fixed at its creation since OpenCL 1.1");
+                  "the properties of a command queue cannot be changed after its creation");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue queue) {
-  return icd_check_queue(queue, __func__); /* whatever can be submitted has been */
+  return icd_check_queue(queue, __func__); /* commands are submitted as soon as they can be */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue queue) {

@@ -1,7 +1,7 @@
 /* cl_khr_semaphore: binary semaphores, between queues and, as sync fds, between drivers
- * (cl_khr_external_semaphore_sync_fd). A semaphore represents an event: that of the
- * command that signals it, or of the fence that was imported. A wait for a semaphore
- * that has not been signalled yet waits for a promise, which the next signal keeps.
+ * (cl_khr_external_semaphore_sync_fd). A semaphore's signal is an event, that of the command that
+ * signals it or of an imported fence. If a wait is enqueued before the signal, the semaphore has a
+ * promise instead: a user event, which completes with the next signal.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,8 +22,8 @@ struct _cl_semaphore_khr {
   bool exportable, imported;
 
   struct base_mutex lock; /* guards what follows */
-  cl_event signal;        /* held; NULL: neither signalled nor about to be */
-  cl_event promise;       /* held; what waits for the next signal */
+  cl_event signal;        /* held; NULL if no signal has been enqueued */
+  cl_event promise;       /* held; NULL, or the event of waits for the next signal */
 };
 
 #define icd_is_semaphore(handle)                                                                   \
@@ -69,13 +69,14 @@ static void *await_fence(void *data) {
   return NULL;
 }
 
-/* A user event that completes with the fence, whose fd is taken over; -1 is a fence that has been
- * signalled. NULL, with *code (refused: fd is no sync fd): the fd is still the caller's. */
+/* Returns a user event that completes with the fence, and takes ownership of fd. -1 is a fence
+ * that is already signalled. On failure returns NULL, sets *code (to refused if fd is not a sync
+ * fd), and leaves fd to the caller. */
 static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_int *code,
                                const char *call) {
   struct pollfd file = {.fd = fd, .events = POLLIN};
   if (fd >= 0 && (poll(&file, 1, 0) < 0 || file.revents & POLLNVAL)) {
-    *code = icd_fail(context, refused, call, "%d is not a sync fd", fd);
+    *code = icd_fail(context, refused, call, "file descriptor %d is not a sync fd", fd);
     return NULL;
   }
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
@@ -93,7 +94,8 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
     if (!base_thread_start(NULL, await_fence, fence))
       return event;
     icd_event_drop(event);
-    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "no thread to wait for the sync fd");
+    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                     "cannot start a thread that waits for the sync fd");
   }
   free(fence);
   if (*code) {
@@ -103,15 +105,17 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
   return event;
 }
 
-/* A sync fd of the event, which nothing waits for any more. What the host has yet to submit
- * has none, so that is waited for. */
+/* Exports the event of a signal as a sync fd. Waits until the command has been submitted,
+ * because the fence is created from its point on the timeline. */
 static cl_int export_event(cl_event event, int *fd, const char *call) {
   cl_context context = event->context;
   cl_command_queue queue = event->queue;
   if (queue)
     icd_event_await_submission(event);
   if (!queue || icd_event_status(event) < 0)
-    return icd_fail(context, CL_INVALID_OPERATION, call, "no command signals the semaphore");
+    return icd_fail(
+        context, CL_INVALID_OPERATION, call,
+        "the signal of the semaphore was imported or has failed, and cannot be exported");
   const uint64_t point = atomic_load(&event->tracked) ? event->point : 0;
   const int error = rt_queue_fence(queue->rt, point, fd);
   return error ? icd_fail(context, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",
@@ -122,12 +126,12 @@ static cl_int export_event(cl_event event, int *fd, const char *call) {
 /* ---- properties ------------------------------------------------------------------------- */
 
 struct given_properties {
-  size_t words; /* of the list, with its 0 */
+  size_t words; /* length of the list including the final 0 */
   bool type, devices, exports, imports;
   int fd;
 };
 
-/* The end of a list of values after a property's name, whose last is 0; *count: those before. */
+/* Sets *count to the number of values in a zero-terminated list and returns its end. */
 static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_properties_khr *value,
                                                     size_t *count) {
   for (*count = 0; *value; value++)
@@ -154,7 +158,10 @@ static cl_int read_properties(cl_context context, const cl_semaphore_properties_
     *seen = true;
     if (seen == &given->type) {
       if (*p++ != CL_SEMAPHORE_TYPE_BINARY_KHR)
-        return icd_fail(context, CL_INVALID_PROPERTY, call, "only binary semaphores are known");
+        return icd_fail(
+            context, CL_INVALID_PROPERTY, call,
+            "CL_SEMAPHORE_TYPE_KHR is 0x%llx; only CL_SEMAPHORE_TYPE_BINARY_KHR is supported",
+            (unsigned long long)values[0]);
     } else if (seen == &given->imports) {
       given->fd = (int)*p++;
     } else {
@@ -162,24 +169,32 @@ static cl_int read_properties(cl_context context, const cl_semaphore_properties_
       p = skip_list(p, &count);
       for (size_t i = 0; i < count; i++)
         if (seen == &given->devices && (cl_device_id)(uintptr_t)values[i] != context->device)
-          return icd_fail(context, CL_INVALID_DEVICE, call,
-                          "a device of the list is not the context's");
+          return icd_fail(
+              context, CL_INVALID_DEVICE, call,
+              "CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR has a device that is not in the context");
         else if (seen == &given->exports && values[i] != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)
-          return icd_fail(context, CL_INVALID_PROPERTY, call, "only sync fds can be exported");
+          return icd_fail(context, CL_INVALID_PROPERTY, call,
+                          "export handle type 0x%llx is not supported; "
+                          "CL_SEMAPHORE_HANDLE_SYNC_FD_KHR is the only one",
+                          (unsigned long long)values[i]);
       if (seen == &given->devices && count != 1)
-        return icd_fail(context, CL_INVALID_DEVICE, call, "%zu devices; it must be one", count);
-      if (count > 1)
-        return icd_fail(context, CL_INVALID_VALUE, call, "%zu handle types; one can be exported",
+        return icd_fail(context, CL_INVALID_DEVICE, call,
+                        "CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR has %zu devices; it must have one",
                         count);
+      if (count > 1)
+        return icd_fail(
+            context, CL_INVALID_VALUE, call,
+            "CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR has %zu handle types; at most one is supported",
+            count);
       given->exports &= count || seen != &given->exports;
     }
   }
   given->words = (size_t)(p - list) + 1;
   if (!given->type)
-    return icd_fail(context, CL_INVALID_VALUE, call, "CL_SEMAPHORE_TYPE_KHR is not given");
+    return icd_fail(context, CL_INVALID_VALUE, call, "sema_props has no CL_SEMAPHORE_TYPE_KHR");
   if (given->imports && given->exports)
     return icd_fail(context, CL_INVALID_OPERATION, call,
-                    "what is imported cannot be exported again");
+                    "a semaphore cannot be imported and exportable at the same time");
   return CL_SUCCESS;
 }
 
@@ -278,7 +293,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
   }
 }
 
-/* Consumes the signal, whose reference is the caller's now. NULL if there is none. */
+/* Takes the signal and its reference from the semaphore. Returns NULL if it has none. */
 static cl_event take_signal(cl_semaphore_khr semaphore) {
   base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
@@ -292,8 +307,8 @@ static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promis
   icd_event_drop(promise);
 }
 
-/* The event ends the wait that the semaphore has promised a signal, or else is its signal, in place
- * of one that no command has waited for. */
+/* Signals the semaphore with an event: completes the promise with it, or stores it. It replaces
+ * a stored signal for which no command has waited. */
 static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   cl_event old = NULL;
   base_mutex_lock(&semaphore->lock);
@@ -307,7 +322,7 @@ static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   base_mutex_unlock(&semaphore->lock);
   drop_event(old);
   if (promise && clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS)
-    keep_promise(event, icd_event_wait(event), promise); /* no memory for the callback */
+    keep_promise(event, icd_event_wait(event), promise); /* no memory for a callback */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
@@ -319,15 +334,18 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
                     "sema_object %p is not a valid cl_semaphore_khr", (void *)semaphore);
   cl_context context = semaphore->context;
   if (device != context->device)
-    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not the semaphore's");
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device %p is not the device of the semaphore",
+                    (void *)device);
   if (type != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR || !semaphore->exportable)
-    return ICD_FAIL(context, CL_INVALID_VALUE, "the semaphore cannot be exported as that");
+    return ICD_FAIL(context, CL_INVALID_VALUE,
+                    "the semaphore cannot be exported as handle type 0x%x", type);
   int fd = -1;
   if (!handle || size < sizeof(fd))
     return icd_answer_bytes(&answer, __func__, &fd, sizeof(fd));
   cl_event event = take_signal(semaphore);
   if (!event)
-    return ICD_FAIL(context, CL_INVALID_OPERATION, "no signal of the semaphore has been enqueued");
+    return ICD_FAIL(context, CL_INVALID_OPERATION,
+                    "no command that signals the semaphore has been enqueued");
   const cl_int code = export_event(event, &fd, __func__);
   if (code)
     signal_with(semaphore, event);
@@ -338,10 +356,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
 CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
     cl_semaphore_khr semaphore, cl_semaphore_reimport_properties_khr *properties, int fd) {
   if (!icd_is_semaphore(semaphore) || !semaphore->imported)
-    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
-                    "sema_object is not a semaphore made from a sync fd");
+    return ICD_FAIL(
+        NULL, CL_INVALID_SEMAPHORE_KHR,
+        "sema_object %p is not a valid cl_semaphore_khr or was not imported from a sync fd",
+        (void *)semaphore);
   if (properties && *properties)
-    return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "no reimport property is known");
+    return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "unknown reimport property 0x%llx",
+                    (unsigned long long)*properties);
   cl_int code;
   cl_event event = event_of_fence(semaphore->context, fd, CL_INVALID_VALUE, &code, __func__);
   if (event)
@@ -359,20 +380,23 @@ static cl_int check_semaphores(cl_command_queue queue, cl_uint count,
   if (code)
     return code;
   if (!count || !semaphores)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "no semaphores are given");
+    return icd_fail(
+        queue->context, CL_INVALID_VALUE, call,
+        "num_sema_objects is %u and sema_objects %p; at least one semaphore is required", count,
+        (const void *)semaphores);
   for (cl_uint i = 0; i < count; i++) {
     if (!icd_is_semaphore(semaphores[i]))
       return icd_fail(queue->context, CL_INVALID_SEMAPHORE_KHR, call,
                       "sema_objects[%u] is not a valid cl_semaphore_khr", i);
     if (semaphores[i]->context != queue->context)
       return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                      "sema_objects[%u] is of another context", i);
+                      "sema_objects[%u] belongs to another context", i);
   }
   return icd_check_good_waits(queue, wait_count, waits, call);
 }
 
-/* What a wait for the semaphore waits for, held: its signal, which is consumed, or a
- * promise of one. NULL: no memory. */
+/* Returns the event for which a wait on the semaphore waits, with a reference: its signal, which
+ * is consumed, or its promise. Returns NULL if there is no memory. */
 static cl_event claim_signal(cl_semaphore_khr semaphore) {
   base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
@@ -388,7 +412,8 @@ static cl_event claim_signal(cl_semaphore_khr semaphore) {
   return event;
 }
 
-/* The wait could not be enqueued. It was the only one: two for one signal are not allowed. */
+/* Undoes claim_signal after a failure. No other command can be waiting, because two waits for
+ * one signal are not allowed. */
 static void give_back(cl_semaphore_khr semaphore, cl_event event) {
   base_mutex_lock(&semaphore->lock);
   const bool promised = semaphore->promise == event;

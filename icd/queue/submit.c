@@ -1,4 +1,4 @@
-/* Doing commands: what the host does, in the calling thread, and submission to the GPU. */
+/* Execution of commands: host work in the calling thread, and submission to the GPU. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "icd/queue/command.h"
 #include "runtime/debug/timeline.h"
 
-/* ---- doing it ------------------------------------------------------------------- */
+/* ---- host work ------------------------------------------------------------------- */
 
 void icd_copy_box(const struct icd_copy *copy) {
   const size_t row = copy->region[0];
@@ -22,8 +22,8 @@ void icd_copy_box(const struct icd_copy *copy) {
   }
 }
 
-/* Doubles what is already filled of the first row, then copies that row, so that memcpy
- * does the work. */
+/* Fills the first row by doubling its filled part, then copies it to the other rows, so that
+ * memcpy does the work. */
 static void fill_box(const struct icd_fill *fill) {
   const size_t size = fill->region[0];
   size_t done = fill->pattern_size;
@@ -38,7 +38,8 @@ static void fill_box(const struct icd_fill *fill) {
       memcpy(fill->target + z * fill->slice_bytes + y * fill->row_bytes, fill->target, size);
 }
 
-/* For the software Orin's checks: from the first byte that is written to the last. */
+/* Reports the range between the first and last byte written, for the checks of the software
+ * Orin. */
 static void note_written(const struct icd_operation *operation) {
   const cl_mem mem = operation->mems[1] ? operation->mems[1] : operation->mems[0];
   const struct icd_copy *copy = &operation->copy;
@@ -54,7 +55,7 @@ static void note_written(const struct icd_operation *operation) {
         icd_box_span(copy->region, copy->target_row_bytes, copy->target_slice_bytes));
 }
 
-/* On the timeline: how many bytes the host has written. */
+/* Records the bytes that the host has written on the timeline. */
 static void show_on_timeline(const struct icd_operation *operation, uint64_t since_ns) {
   const bool copy = operation->kind == ICD_COPY;
   const size_t *region = copy ? operation->copy.region : operation->fill.region;
@@ -86,7 +87,7 @@ void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operatio
     show_on_timeline(operation, since_ns);
 }
 
-/* Two errors of the runtime have other codes for launches than for other calls. */
+/* Two errors of the runtime have different codes for launches than for other calls. */
 cl_int icd_submission_code(const struct icd_operation *operation, int error) {
   if (operation->kind == ICD_LAUNCH && error == -EINVAL)
     return CL_INVALID_WORK_GROUP_SIZE;
@@ -95,8 +96,8 @@ cl_int icd_submission_code(const struct icd_operation *operation, int error) {
   return icd_code(error, CL_OUT_OF_RESOURCES);
 }
 
-/* Submits a LAUNCH or REPLAY: 0 or -errno. The queue's lock is held. times: what the GPU
- * writes, or NULL. */
+/* Submits a LAUNCH or REPLAY. The GPU writes times unless it is NULL. Returns 0 or -errno. The
+ * caller holds the queue's lock. */
 static int submit_kernels(cl_command_queue queue, const struct icd_operation *operation,
                           struct rt_times *times) {
   if (operation->kind == ICD_REPLAY)
@@ -119,7 +120,7 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   int error = 0;
   *due = NULL;
   for (cl_uint i = 0; i < wait_count && !error; i++) {
-    /* This channel is in order; what was never tracked has been done by the host. */
+    /* The channel is in order, and the host has completed commands that were never tracked. */
     if (waits[i]->queue == queue || !atomic_load(&waits[i]->tracked) ||
         rt_queue_completed(waits[i]->queue->rt) >= waits[i]->point)
       continue;

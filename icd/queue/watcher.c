@@ -1,5 +1,5 @@
-/* Watchers: threads that wait for events with callbacks whose commands are on the GPU, and call
- * these. A queue's worker cannot do that: it may wait for something that a callback brings about.
+/* Watchers: threads that wait for commands on the GPU and call the callbacks of their events. A
+ * queue's worker cannot do this, because it may itself wait for something that a callback does.
  */
 #include <stdlib.h>
 
@@ -7,21 +7,21 @@
 #include "base/thread.h"
 #include "icd/queue/event_pool.h"
 
-/* How often a thread polls whether a command has begun, while a callback waits for that: nothing
- * wakes it. */
+/* Interval at which a thread polls whether a command has begun while a callback waits for that.
+ * Nothing wakes the thread when a command starts. */
 #define POLL_NS 1000000u
 
 struct watch {
   struct watch *next;
   cl_command_queue queue; /* held by the events */
   cl_event events;
-  uint64_t awaited; /* the lowest point among them, for which the thread sleeps */
+  uint64_t awaited; /* the lowest point of the events, for which the thread sleeps */
 };
 
 static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_WATCHER); /* guards what follows */
 static struct watch *watches;
 
-/* Whether a callback waits for the begin of the command. */
+/* Whether a callback waits for the start of the command. */
 static bool awaits_begin(cl_event event) {
   bool awaits = false;
   base_mutex_lock(&event->context->lock);
@@ -31,8 +31,8 @@ static bool awaits_begin(cl_event event) {
   return awaits;
 }
 
-/* Drops the events that are complete; their callbacks have been called. *poll: one of the others
- * has to be polled. */
+/* Drops the events that are complete, after calling their callbacks, and returns the others.
+ * Sets *poll if one of these must be polled. */
 static cl_event drop_completed(cl_event watched, bool *poll) {
   cl_event left = NULL;
   while (watched) {
@@ -49,7 +49,7 @@ static cl_event drop_completed(cl_event watched, bool *poll) {
   return left;
 }
 
-/* Puts the events back that are left. False: there are none, and the watch is over. */
+/* Returns events to the watch. Returns false if the watch has no events left and has ended. */
 static bool keep_watching(struct watch *watch, cl_event left) {
   base_mutex_lock(&lock);
   while (left) {
@@ -93,14 +93,14 @@ static void *run_watcher(void *data) {
   return NULL;
 }
 
-/* The child of a fork has neither the threads nor the events. */
+/* The threads and the events do not exist in the child. */
 static void forked_child(void) {
   base_mutex_init(&lock, BASE_LOCK_WATCHER);
   watches = NULL;
 }
 
-/* A watch of the event's queue that sleeps until no later point; NULL: there is none. The lock is
- * held. */
+/* Returns a watch of the event's queue that does not sleep beyond the event's point, or NULL.
+ * The caller holds the lock. */
 static struct watch *find_watch(cl_event event) {
   struct watch *watch = watches;
   while (watch && (watch->queue != event->queue || watch->awaited > event->point))
@@ -125,7 +125,7 @@ static struct watch *start_watch(cl_event event) {
   return watch;
 }
 
-/* Holds the event. False if no thread could be started. */
+/* Passes a reference to the event to a watch. Returns false if no thread could be started. */
 static bool watch_event(cl_event event) {
   base_mutex_lock(&lock);
   struct watch *watch = find_watch(event);
@@ -146,5 +146,5 @@ void icd_event_watch(cl_event event) {
   event->watched |= watch;
   base_mutex_unlock(&event->context->lock);
   if (watch && !watch_event(event))
-    icd_event_wait(event); /* no thread could be started: wait here */
+    icd_event_wait(event); /* without a thread, wait here */
 }

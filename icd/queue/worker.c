@@ -1,6 +1,6 @@
-/* The worker: a thread of a command queue that does what could not be done at once: in
- * order, or, in a queue out of order, as it becomes ready. Created when first needed;
- * sleeps while there is nothing.
+/* The worker: a thread of a command queue that runs deferred commands, in order, or, for an
+ * out-of-order queue, as they become ready. It is created when it is first needed, and sleeps while
+ * there are no commands.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +9,22 @@
 #include "icd/memory/mapping.h"
 #include "icd/queue/command.h"
 
-/* How long to wait for the GPU before looking at the other commands again. */
+/* Maximum time to wait for the GPU before the other commands are checked again. */
 #define LOOK_NS 1000000u
 
-/* A deferred command, with all it needs held. */
+/* A deferred command. It holds a reference to all objects that it uses. */
 struct icd_command {
   struct icd_command *next;
-  uint64_t number; /* of the queue's deferred ones */
+  uint64_t number; /* among the queue's deferred commands */
   cl_event event;  /* or NULL */
   struct icd_operation operation;
   struct rt_launch launch; /* of a LAUNCH */
-  struct rt_cut cut;       /* of a LAUNCH with very many grids */
+  struct rt_cut cut;       /* for a LAUNCH that is submitted in parts */
   cl_event *waits;
-  cl_mem *mems; /* those of the operation or of the kernel's arguments */
+  cl_mem *mems; /* memory objects of the operation or of the kernel's arguments */
   cl_uint wait_count;
   uint32_t mem_count;
-  void *tail; /* a LAUNCH's shape, a CALL's data: as they were when enqueued */
+  void *tail; /* copy of a LAUNCH's shape or a CALL's data */
 };
 
 static void release_mems(struct icd_command *command) {
@@ -47,7 +47,7 @@ static void release_command(struct icd_command *command) {
   free(command);
 }
 
-/* One block of memory for the command and all its lists. */
+/* Allocates one block for the command and all of its lists. */
 static struct icd_command *create_command(const struct icd_operation *operation, cl_uint wait_count,
                                           const cl_event *waits, cl_event event) {
   cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
@@ -70,8 +70,8 @@ static struct icd_command *create_command(const struct icd_operation *operation,
     icd_event_hold(waits[i]);
     command->waits[command->wait_count++] = waits[i];
   }
-  /* A kernel does not hold its arguments. One that is freed already it must not read, which the
-   * GPU checks. */
+  /* A kernel does not hold its arguments. A buffer that is already freed must not be used by the
+   * kernel; the GPU faults if it is. */
   const cl_mem *mems = kernel ? kernel->buffers : operation->mems;
   for (uint32_t i = 0; i < most_mems; i++)
     if (mems[i] && icd_object_try_hold(&mems[i]->object)) {
@@ -104,8 +104,8 @@ static struct icd_command *create_command(const struct icd_operation *operation,
 
 /* ---- in the worker ------------------------------------------------------------------- */
 
-/* Whether the host need not wait for an event that is on the GPU: the GPU executes what it gets of
- * a queue in order, and in a queue in order so are all commands. */
+/* Whether the host need not wait for an event that is on the GPU, because the GPU runs the
+ * commands of a queue in the order of submission. */
 static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
   return event->queue == queue && atomic_load(&event->tracked) &&
          (icd_in_order(queue) || icd_is_for_gpu(&command->operation));
@@ -123,8 +123,8 @@ static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *com
   return code;
 }
 
-/* Does the command. *status: CL_COMPLETE or negative if it has ended here,
- * CL_SUBMITTED if it is on the GPU. Gives the callbacks that are due. */
+/* Runs the command. Sets *status to CL_COMPLETE or an error if it has ended, or to CL_SUBMITTED
+ * if it is on the GPU. Returns the callbacks that are due. */
 static struct icd_event_callback *run_command(cl_command_queue queue, struct icd_command *command,
                                               cl_int *status) {
   struct icd_event_callback *due = NULL;
@@ -132,13 +132,13 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
   cl_event event = command->event;
   *status = wait_for_all(queue, command);
   if (!*status && icd_is_for_gpu(operation)) {
-    /* A launch of very many grids in parts, between which others have the queue's lock. Two
-     * parts are on the GPU at a time: more could fill the channel, whose lock is held by the
-     * call that waits for room in it. */
+    /* Submit a launch that is cut into parts one part at a time, and release the queue's lock in
+     * between. At most two parts are on the GPU, because more could fill the channel while this
+     * thread holds the lock. */
     uint64_t before = 0, last = 0;
     do {
       if (before)
-        rt_queue_wait(queue->rt, before, UINT64_MAX); /* a fault shows in what follows */
+        rt_queue_wait(queue->rt, before, UINT64_MAX); /* a fault is found below */
       before = last;
       if (icd_prints(operation))
         icd_print_wait_for_room(queue->context);
@@ -171,12 +171,12 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
       icd_map_terminated(operation);
     icd_context_report_fault(queue->context);
   }
-  /* First: a thread that waits for the command may reuse their memory. */
+  /* Before the event completes, because a thread that waits for it may then reuse the memory. */
   release_mems(command);
   return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
 }
 
-/* Takes the command off the list; true if it was the last. */
+/* Removes the command from the list. Returns true if the list is now empty. */
 static bool remove_command(cl_command_queue queue, struct icd_command *command) {
   icd_lock(&queue->lock);
   struct icd_command **link = &queue->first, *before = NULL;
@@ -200,7 +200,8 @@ bool icd_defers_barrier(cl_command_queue queue) {
   return false;
 }
 
-/* The list grows under the lock while the worker walks it; only the worker shortens it. */
+/* Other threads append to the list while the worker walks it, so the lock is needed. Only the
+ * worker removes commands. */
 static struct icd_command *next_command(cl_command_queue queue, struct icd_command *command) {
   icd_lock(&queue->lock);
   struct icd_command *found = command ? command->next : queue->first;
@@ -208,14 +209,14 @@ static struct icd_command *next_command(cl_command_queue queue, struct icd_comma
   return found;
 }
 
-/* A point of a queue that a command waits for. */
+/* The point of a queue for which a command waits. */
 struct awaited {
-  struct rt_queue *rt; /* NULL: none */
+  struct rt_queue *rt; /* or NULL */
   uint64_t point;
 };
 
-/* Whether a command can be done now, or has failed. If it only waits for the GPU, *awaited is the
- * point. No lock is held: events may call the application back. */
+/* Whether a command can run now, or has failed. If it only waits for the GPU, sets *awaited to
+ * the point. The caller holds no lock, because callbacks may run. */
 static bool is_ready(cl_command_queue queue, const struct icd_command *command, bool first,
                      struct awaited *awaited) {
   const struct icd_operation *operation = &command->operation;
@@ -237,7 +238,7 @@ static bool is_ready(cl_command_queue queue, const struct icd_command *command, 
   return false;
 }
 
-/* Waits until one of the deferred commands is ready. There is at least one. */
+/* Waits until one of the deferred commands is ready, and returns it. The list must not be empty. */
 static struct icd_command *choose_command(cl_command_queue queue) {
   for (;;) {
     const uint64_t changes = icd_context_changes(queue->context);
@@ -247,7 +248,7 @@ static struct icd_command *choose_command(cl_command_queue queue) {
       if (is_ready(queue, command, first, &awaited))
         return command;
       if (icd_is_barrier(&command->operation))
-        break; /* which holds back what is after it */
+        break; /* later commands must wait for the barrier */
       command = next_command(queue, command);
     }
     if (!awaited.rt)
@@ -280,8 +281,8 @@ static void *run_worker(void *data) {
       icd_event_watch(command->event);
     }
     release_command(command);
-    /* The list held the queue while it was not empty. If the application has no
-     * handle left, nothing else will free what was retired meanwhile. */
+    /* A non-empty list holds the queue. If the application has released the queue, no later call
+     * reclaims retired objects, so wait for the GPU and do it here. */
     if (empty) {
       if (!atomic_load(&queue->object.handles))
         rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
@@ -331,8 +332,8 @@ int icd_queue_finish(cl_command_queue queue) {
   return error;
 }
 
-/* The first queue whose serial number is at least that, held; NULL: none. A queue that is
- * about to be destroyed waits for its work itself. */
+/* Returns the first queue whose serial number is at least serial, with a reference, or NULL.
+ * Skips queues that are being destroyed, because these wait for their own work. */
 static cl_command_queue next_queue(cl_context context, uint64_t serial) {
   base_mutex_lock(&context->lock);
   cl_command_queue queue = context->queues;
