@@ -1,6 +1,5 @@
-/* The methods of the compute class, C7C0. docs/hardware/command-stream.md 4; error notifiers
- * as nvgpu's common/gr/gr_intr.c posts them.
- */
+/* The methods of the compute class, C7C0 (docs/hardware/command-stream.md 4). Error notifiers are
+ * those that nvgpu's common/gr/gr_intr.c posts. */
 #include "emulator/engine/compute.h"
 
 #include <stdlib.h>
@@ -33,8 +32,8 @@ static enum emu_step refuse_method(struct emu_fault *fault, uint32_t notifier, u
   return EMU_FAULT;
 }
 
-/* Whether a launch is done: if the global condition holds, and the channel's or the override that
- * replaces it. False: the fault is filled in. */
+/* Sets *holds to whether launches are enabled: the global condition must hold, and also the
+ * channel's condition unless an override replaces it. Returns false with *fault set on an error. */
 static bool is_enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
   const struct emu_compute *c = &channel->engine->compute;
   bool global;
@@ -61,7 +60,8 @@ static enum emu_step send_pcas(struct emu_channel *channel, uint32_t data,
   return !holds || emu_sked_pcas(channel, address, action, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* command-stream.md 4.5: two address words, then 64 data words; the last starts the grid. */
+/* LOAD_INLINE_QMD_DATA: 64 words after two address words. The last word starts the grid
+ * (command-stream.md 4.5). */
 static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, uint32_t data,
                                 struct emu_fault *fault) {
   struct emu_compute *c = &channel->engine->compute;
@@ -69,7 +69,7 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   c->inline_qmd[word] = data;
   if (word != QMD_WORDS - 1)
     return EMU_NEXT;
-  /* The descriptor is written in the order of the stream, so after earlier grids have ended. */
+  /* The descriptor is written in stream order, so only after earlier grids have ended. */
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
@@ -89,7 +89,7 @@ static enum emu_step write_report(struct emu_channel *channel, const struct emu_
   if (emu_report_misaligned(r))
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
                          "misaligned semaphore address");
-  /* After the earlier grids; docs/hardware/command-stream.md 4.7. */
+  /* A report waits for earlier grids (docs/hardware/command-stream.md 4.7). */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
     return step;
@@ -100,8 +100,8 @@ static enum emu_step write_report(struct emu_channel *channel, const struct emu_
   return EMU_NEXT;
 }
 
-/* Waits until memory has the payload. Unlike the host's waits, the front end's do not wait for the
- * channel's grids. */
+/* Waits until the memory contains the payload. Unlike acquires of the host, this does not wait for
+ * the channel's grids. */
 static enum emu_step report_acquire(struct emu_channel *channel, const struct emu_report *r,
                                     uint32_t data, struct emu_fault *fault) {
   if (r->address % (r->wide ? sizeof(uint64_t) : sizeof(uint32_t)))
@@ -122,10 +122,10 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
   uint32_t operation = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION);
   if (size > REPORT_TWO_WORDS)
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                         "no such STRUCTURE_SIZE");
+                         "illegal STRUCTURE_SIZE");
   if (operation != REPORT_RELEASE && operation != REPORT_ACQUIRE)
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                         "what REPORT_ONLY and TRAP do in this class is not published");
+                         "REPORT_ONLY and TRAP are not documented for this class");
   const struct emu_report r = {
       .address = c->report_address,
       .payload = wide ? c->report_payload : (uint32_t)c->report_payload,
@@ -147,7 +147,7 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
   const struct emu_compute *c = &channel->engine->compute;
   if (hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_OPERATION) != REPORT_RELEASE)
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
-                         "what TRAP does in this class is not published");
+                         "TRAP is not documented for this class");
   const struct emu_report r = {
       .address = c->old_report_address,
       .payload = c->old_report_payload,
@@ -162,7 +162,8 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
                       NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
 }
 
-/* command-stream.md 4.4. what: NULL for textures, which are not cached here. */
+/* Invalidates the caches in what, or none if it is NULL: textures are not cached here
+ * (command-stream.md 4.4). */
 static enum emu_step invalidate_caches(struct emu_channel *channel,
                                        const struct emu_invalidate *what, bool wait,
                                        struct emu_fault *fault) {
@@ -196,7 +197,7 @@ static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32
   return invalidate_caches(channel, &what, false, fault);
 }
 
-/* FE's exception bit 4; docs/hardware/command-stream.md 4.8 */
+/* Misuse sets bit 4 of the front end's exceptions (docs/hardware/command-stream.md 4.8). */
 static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uint32_t data,
                                      struct emu_fault *fault) {
   bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
@@ -206,8 +207,8 @@ static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uin
   return EMU_NEXT;
 }
 
-/* Methods that nvgpu serves in software or rejects; command-stream.md 4.6. Those that it serves
- * turn on checks that are always on here. */
+/* Returns whether nvgpu handles the method in software or rejects it (command-stream.md 4.6). Those
+ * that it handles enable checks that are always on here. */
 static bool is_software_method(uint32_t method) {
   return (method >= NVC7C0_SET_RESERVED_SW_METHOD00 && method <= NVC7C0_SET_RESERVED_SW_METHOD07) ||
          (method >= NVC7C0_SET_RESERVED_SW_METHOD08 && method <= NVC7C0_SET_RESERVED_SW_METHOD15);
@@ -218,19 +219,19 @@ static bool is_served_software_method(uint32_t method) {
          method == NVC7C0_SET_RESERVED_SW_METHOD07;
 }
 
-/* Methods without their own case. */
+/* Executes a method that has no special case. */
 static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (!hw_method_find(CLASS_COMPUTE, method, NULL))
     return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
   if (is_software_method(method) && !is_served_software_method(method))
     return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
                          "unknown software method");
-  return EMU_NEXT; /* state that no compute launch depends on */
+  return EMU_NEXT; /* sets state that no compute launch depends on */
 }
 
-/* Whether the method replaces the pool of local memory while a grid uses it. A client must wait for
- * idle before (docs/hardware/command-stream.md 4.3); a board does not report that the grid loses
- * its pool (docs/hardware/bring-up.md trap 23). */
+/* Returns whether the method replaces the pool of local memory while a grid uses it. Clients must
+ * wait for idle first (docs/hardware/command-stream.md 4.3). A board does not report it, but the
+ * grid loses its pool (docs/hardware/bring-up.md trap 23). */
 static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
   return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
            method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
@@ -239,8 +240,8 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
          emu_grids_use_local(channel);
 }
 
-/* Sets state of later launches; docs/hardware/command-stream.md 4.1 to 4.3. False: the method is
- * another. */
+/* Sets state for later launches (docs/hardware/command-stream.md 4.1 to 4.3). Returns false if the
+ * method is not one of these. */
 static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
   switch (method) {
   case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A:
@@ -272,7 +273,7 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
     emu_set_low(&c->shader.local_bytes_per_tpc, data);
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C:
-    return true; /* MAX_SM_COUNT: SMs that may use it; all seen values allow all */
+    return true; /* MAX_SM_COUNT limits the SMs that use the pool; all known clients allow all */
   case NVC7C0_SET_TEX_HEADER_POOL_A:
     emu_set_high(&c->shader.headers.address,
                  hw_field(data, NVC7C0_SET_TEX_HEADER_POOL_A_OFFSET_UPPER));
@@ -362,8 +363,9 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return emu_mme_call(channel, method, data, fault);
   data = emu_mme_shadow(channel->engine->mme, method, data);
   if (emu_adversary.on && replaces_pool(channel, method))
-    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                         "local memory is replaced while a grid uses it; wait for idle before");
+    return refuse_method(
+        fault, NOTIFIER_GR_EXCEPTION, method, data,
+        "the pool of local memory is replaced while a grid uses it; wait for idle first");
   if (set_state(c, method, data))
     return EMU_NEXT;
   if (emu_mme_owns(method))
@@ -381,7 +383,7 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return send_pcas(channel, data, fault);
   case NVC7C0_SEND_PCAS_B:
   case NVC7C0_SEND_SIGNALING_PCAS_B:
-    /* On a board nothing runs, without any report: docs/hardware/bring-up.md trap 4. */
+    /* On a board this starts nothing and reports nothing (docs/hardware/bring-up.md trap 4). */
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
                          "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
   case NVC7C0_INVALIDATE_SHADER_CACHES:
@@ -413,7 +415,7 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return atomic_sequence(c, method, data, fault);
   case NVC7C0_NOTIFY:
     return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
-                         "what it writes is not published; use a semaphore");
+                         "its format is not documented; use a semaphore");
   default:
     return other_method(method, data, fault);
   }

@@ -14,7 +14,7 @@
 struct emu_channel;
 struct emu_fault;
 
-/* State that earlier methods set for launches; docs/hardware/command-stream.md 4.1 to 4.3. */
+/* State for launches that earlier methods have set (docs/hardware/command-stream.md 4.1 to 4.3). */
 struct emu_shader_state {
   uint64_t shared_window, local_window;
   uint64_t local_base, local_bytes_per_tpc;
@@ -38,7 +38,8 @@ struct emu_compute {
 
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault);
-/* SET_OBJECT: the state after reset. False: the fault is filled in. */
+/* Executes SET_OBJECT, which resets the state when the class is bound. Returns false with *fault
+ * set on an error. */
 bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
 
 #endif

@@ -1,7 +1,6 @@
-/* Conditional work: SET_RENDER_ENABLE of the compute and copy classes. The modes are those of
- * methods.csv. The operands are those of Mesa's drivers: 64 bits (nvk), which are compared with
- * those of the report 16 bytes after it (nouveau).
- */
+/* SET_RENDER_ENABLE of the compute and copy classes: conditional work. methods.csv has the modes.
+ * The operands are those that Mesa's drivers use: the payload of a 64-bit report (nvk), and of the
+ * report 16 bytes after it to compare with (nouveau). */
 #include "emulator/engine/condition.h"
 
 #include "emulator/engine/fault.h"

@@ -1,6 +1,5 @@
-/* The copy class, C7B5: copies between pitch and block-linear surfaces, fills,
- * semaphores. docs/hardware/command-stream.md 7.
- */
+/* The copy class, C7B5: copies between pitch and block-linear surfaces, fills, and semaphores
+ * (docs/hardware/command-stream.md 7). */
 #include "emulator/engine/copy.h"
 
 #include <string.h>
@@ -25,11 +24,11 @@
 enum {
   COMPONENT_BYTES_MAX = 4,
   ELEMENT_BYTES_MAX = EMU_COPY_COMPONENTS * COMPONENT_BYTES_MAX,
-  PIECE = 1 << 16,      /* bytes moved at once */
-  PIECES_PER_CLOCK = 8, /* between two reads of the clock */
+  PIECE = 1 << 16,      /* most bytes moved at once */
+  PIECES_PER_CLOCK = 8, /* number of pieces between two reads of the clock */
 };
 
-/* LAUNCH_DMA: bits that the table has no field for. */
+/* Bits of LAUNCH_DMA that belong to no field of the method table. */
 #define LAUNCH_RESERVED_HIGH 31, 28
 #define LAUNCH_RESERVED_24   24, 24
 #define LAUNCH_RESERVED_20   21, 20
@@ -46,7 +45,7 @@ static enum emu_step refuse_launch(struct emu_fault *fault, uint32_t launch, con
   return refuse_method(fault, NVC7B5_LAUNCH_DMA, launch, why);
 }
 
-/* The last data of a method. */
+/* Returns the last data of a method. */
 static uint32_t get_state(const struct emu_copy *c, uint32_t method) {
   return c->state[method / sizeof(uint32_t)];
 }
@@ -74,8 +73,8 @@ static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) 
   };
 }
 
-/* Whether a select writes its component: not if it names none, or one that the source does not
- * have. */
+/* Returns whether a destination component is written. It is not if it selects none, or a component
+ * that the source lacks. */
 static bool writes_component(const struct emu_remap *r, unsigned select) {
   return select == REMAP_CONST_A || select == REMAP_CONST_B || select < r->sources;
 }
@@ -88,8 +87,8 @@ static bool remap_reads(const struct emu_remap *r) {
   return false;
 }
 
-/* The source of a transfer. Widths and origins of methods count elements;
- * docs/hardware/command-stream.md 7.4. */
+/* Returns the source of a transfer. In methods, widths and origins are in elements
+ * (docs/hardware/command-stream.md 7.4). */
 static struct emu_surface source_surface(const struct emu_copy *c, uint32_t launch,
                                          unsigned element) {
   return (struct emu_surface){
@@ -123,7 +122,8 @@ static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
          hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_8;
 }
 
-/* Decodes the transfer that the state describes. False: the fault is filled in. */
+/* Decodes the transfer that the current state describes. Returns false with *fault set on an
+ * error. */
 static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct emu_transfer *t,
                             struct emu_fault *fault) {
   t->remap = decode_remap(c, launch);
@@ -136,10 +136,10 @@ static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct em
   uint32_t destination_blocks = get_state(c, NVC7B5_SET_DST_BLOCK_SIZE);
   if (t->source.block_linear && !set_blocks(&t->source, source_blocks))
     return refuse_method(fault, NVC7B5_SET_SRC_BLOCK_SIZE, source_blocks,
-                         "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+                         "HCE_RE_ILLEGAL_OP: illegal block size") != EMU_FAULT;
   if (t->destination.block_linear && !set_blocks(&t->destination, destination_blocks))
     return refuse_method(fault, NVC7B5_SET_DST_BLOCK_SIZE, destination_blocks,
-                         "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+                         "HCE_RE_ILLEGAL_OP: illegal block size") != EMU_FAULT;
   return true;
 }
 
@@ -152,7 +152,7 @@ static bool move_bytes(struct emu_as *as, const struct emu_transfer *t, uint64_t
   return emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
 }
 
-/* Passes elements of a line through the component map. */
+/* Copies elements of a line through the component map. */
 static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
                           uint64_t from, uint64_t count, struct emu_fault *fault) {
   const struct emu_remap *r = &t->remap;
@@ -193,8 +193,8 @@ static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
          emu_surface_write(channel->as, &p->destination, p->line, p->column, p->data, bytes, fault);
 }
 
-/* Moves bytes, and writes the last of them later: without FLUSH_ENABLE a semaphore does not wait
- * until all bytes are in memory (the method table; docs/hardware/command-stream.md 7.1). */
+/* Moves bytes, but writes the last ones later: without FLUSH_ENABLE, a semaphore does not wait
+ * until all bytes are in memory (see the method table and docs/hardware/command-stream.md 7.1). */
 static bool move_and_post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
                           uint64_t bytes, struct emu_fault *fault) {
   struct emu_posted *p = &channel->engine->copy.posted;
@@ -219,7 +219,7 @@ static bool move_part(struct emu_channel *channel, const struct emu_transfer *t,
   return move_bytes(channel->as, t, t->line, t->done, part, fault);
 }
 
-/* Continues the transfer until it or the turn ends. EMU_NEXT: all of it is done. */
+/* Continues a transfer until it is complete (EMU_NEXT) or the turn ends. */
 static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_transfer *t,
                                       uint64_t end, struct emu_fault *fault) {
   const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
@@ -243,8 +243,8 @@ static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_tr
   return EMU_NEXT;
 }
 
-/* Chooses a transfer that may run, or returns their number if none may. A pipelined transfer may
- * overlap those before it; any other waits for them (docs/hardware/command-stream.md 7.1). */
+/* Returns the index of a transfer that may run now, or transfer_count if there is none. A pipelined
+ * transfer may overlap earlier ones; others wait for them (docs/hardware/command-stream.md 7.1). */
 static unsigned choose_transfer(struct emu_channel *channel) {
   const struct emu_copy *c = &channel->engine->copy;
   unsigned chosen = c->transfer_count, count = 0;
@@ -292,9 +292,9 @@ static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* Whether the launch is of a pipelined transfer that depends on one with which it may overlap:
- * those from the last one that was not pipelined (command-stream.md 7.1). Only linear copies are
- * checked. A board would silently give wrong data. */
+/* Returns whether a pipelined transfer depends on another one that it may overlap: those since the
+ * last transfer that was not pipelined (command-stream.md 7.1). Only linear copies are checked. A
+ * board would silently produce wrong data. */
 static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == COPY_NON_PIPELINED)
     c->pipelined_count = 0;
@@ -321,7 +321,7 @@ static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
 
 /* ---- semaphores ---- */
 
-/* Maps SEMAPHORE_REDUCTION's codes to those of report.h. */
+/* Maps a code of SEMAPHORE_REDUCTION to that of report.h. */
 static bool find_reduction(uint32_t code, bool wide, unsigned *operation) {
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = REPORT_RED_MIN, [SEM_RED_MAX] = REPORT_RED_MAX,
@@ -346,7 +346,7 @@ static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launc
   if (type == COPY_SEMAPHORE_NONE)
     return EMU_NEXT;
   if (type != COPY_SEMAPHORE_ONE_WORD && type != COPY_SEMAPHORE_FOUR_WORDS)
-    return refuse_launch(fault, launch, "SEMAPHORE_TYPE 3: when it interrupts is not published");
+    return refuse_launch(fault, launch, "SEMAPHORE_TYPE 3 is not documented");
   bool wide = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_PAYLOAD_SIZE);
   struct emu_report report = {
       .address = get_address(c, NVC7B5_SET_SEMAPHORE_A, NVC7B5_SET_SEMAPHORE_B),
@@ -361,7 +361,7 @@ static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launc
   };
   if (report.reduce && !find_reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION),
                                        wide, &report.reduction))
-    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such reduction");
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: illegal reduction");
   if (emu_report_misaligned(&report))
     return refuse_launch(fault, launch, "HCE_RE_ALIGNB: misaligned semaphore");
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
@@ -373,25 +373,25 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
   uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) == COPY_ADDRESS_PHYSICAL ||
       hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE) == COPY_ADDRESS_PHYSICAL)
-    return refuse_launch(fault, launch, "HCE_PRIV: physical addresses");
+    return refuse_launch(fault, launch, "HCE_PRIV: physical addresses are privileged");
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_VPRMODE))
-    return refuse_launch(fault, launch, "HCE_PRIV: protected memory");
+    return refuse_launch(fault, launch, "HCE_PRIV: protected memory is privileged");
   if (hw_field(launch, LAUNCH_RESERVED_HIGH) || hw_field(launch, LAUNCH_RESERVED_24) ||
       hw_field(launch, LAUNCH_RESERVED_20))
     return refuse_launch(fault, launch, "a reserved bit is set");
   if (type > COPY_NON_PIPELINED)
-    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such DATA_TRANSFER_TYPE");
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: illegal DATA_TRANSFER_TYPE");
   if (type && depends_on_pipelined(c, launch))
-    return refuse_launch(fault, launch, "a pipelined transfer that depends on one before it");
+    return refuse_launch(fault, launch, "a pipelined transfer depends on an earlier one");
   return EMU_NEXT;
 }
 
-/* Begins a launch. EMU_NEXT: launched is set if its condition holds. */
+/* Begins a launch, and sets launched if its condition holds. */
 static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
                                   struct emu_fault *fault) {
   struct emu_copy *c = &channel->engine->copy;
-  /* The host waits for idle when it turns from compute to copies; docs/hardware/command-stream.md
-   * 2.2. */
+  /* The host waits for idle when it switches from compute to copies
+   * (docs/hardware/command-stream.md 2.2). */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
     channel->engine->waiting = true;
@@ -426,8 +426,8 @@ static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
   return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* Whether the launch must wait for its transfer: its semaphore and interrupt do, and later methods
- * do not. */
+/* Returns whether the launch must wait for its transfer. Semaphores and interrupts wait for it,
+ * later methods do not. */
 static bool must_wait(uint32_t launch) {
   return !emu_adversary.on || hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE) ||
          hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE);
@@ -464,7 +464,7 @@ enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint
     return launch_dma(channel, data, fault);
   case NVC7B5_SET_SRC_PHYS_MODE:
   case NVC7B5_SET_DST_PHYS_MODE:
-    return refuse_method(fault, method, data, "HCE_PRIV: physical addresses");
+    return refuse_method(fault, method, data, "HCE_PRIV: physical addresses are privileged");
   case NVC7B5_SET_SRC_ORIGIN:
     set_state(c, NVC7B5_SRC_ORIGIN_X, hw_field(data, NVC7B5_SET_SRC_ORIGIN_X));
     set_state(c, NVC7B5_SRC_ORIGIN_Y, hw_field(data, NVC7B5_SET_SRC_ORIGIN_Y));

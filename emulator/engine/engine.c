@@ -1,7 +1,6 @@
-/* The host engine: one thread that runs the channels in turn (runlist.c). Without work it
- * spins for a short time before it sleeps: a client that submits steadily needs no system
- * call to wake it.
- */
+/* The host engine: one thread that runs the channels in turn (runlist.c). When it has no work it
+ * spins for a short time before it sleeps, so that a client that submits steadily does not need a
+ * system call to wake it. */
 #include "emulator/engine/engine.h"
 
 #include <errno.h>
@@ -34,9 +33,9 @@
 struct emu_engine emu_engine = {.serviced = PTHREAD_COND_INITIALIZER};
 
 enum {
-  SPIN_NS = 50000, /* awake without work before the engine sleeps */
+  SPIN_NS = 50000, /* idle time before the engine sleeps */
   MOVE_INTERVAL_NS = 2000000,
-  BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
+  BLOCKED_SPIN_NS = 100000, /* time of polling a semaphore before pauses begin */
   PAUSE_MIN_NS = 20000,
   BLOCKED_PAUSE_MAX_NS = 500000,
   WATCH_PAUSE_MAX_NS = 4000000,
@@ -62,13 +61,13 @@ static void pause_spinning(void) {
 
 void emu_engine_wake(void) {
   atomic_fetch_add(&emu_engine.doorbell_count, 1);
-  /* Only one call for each sleep, even if the engine takes long to wake. */
+  /* Wakes only once for each sleep, even if the engine takes long to wake up. */
   if (atomic_load(&emu_engine.asleep) && atomic_exchange(&emu_engine.asleep, 0))
     futex_wake(&emu_engine.doorbell_count);
 }
 
-/* A token of no channel is ignored; docs/hardware/command-stream.md 1.4. If an earlier doorbell is
- * still pending, the engine is awake or about to be, and this one needs no wake-up. */
+/* Tokens that belong to no channel are ignored (docs/hardware/command-stream.md 1.4). While an
+ * earlier doorbell is pending, the engine is awake or about to be, so this one need not wake it. */
 void emu_doorbell(uint32_t token) {
   uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
@@ -80,7 +79,7 @@ void emu_doorbell(uint32_t token) {
   emu_engine_wake();
 }
 
-/* Schedules the channels whose doorbells were rung. gpu.lock held. */
+/* Schedules the channels whose doorbells were rung. The caller holds gpu.lock. */
 static void collect_doorbells(void) {
   emu_usermode_collect();
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
@@ -123,15 +122,15 @@ void emu_channel_unschedule(struct emu_channel *channel) {
   }
 }
 
-/* Whether the last submission was made on another core than this one. On the same core spinning
- * would keep the submitter from running. */
+/* Returns whether the last submission came from another core. On the same core, spinning would keep
+ * the submitter from running. */
 static bool may_spin(void) {
   return emu_engine.cpus > 1 &&
          atomic_load_explicit(&emu_engine.bell_cpu, memory_order_relaxed) != sched_getcpu();
 }
 
-/* Moves to another core than the submitter's, if the process may use one; the scheduler may move it
- * again. Not often, because on a busy machine the scheduler chooses better. */
+/* Moves to a core other than the submitter's, if the process may use one. The scheduler may move
+ * the thread again. This is done rarely, because on a busy machine the scheduler chooses better. */
 static void move_away(void) {
   static uint64_t last;
   cpu_set_t all, others;
@@ -146,16 +145,16 @@ static void move_away(void) {
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* The pause between two reads of memory to which stores come without a notification. It grows with
- * the time waited. */
+/* Returns the pause between two reads of memory whose changes are not announced. It grows with the
+ * time waited. */
 static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   uint64_t ns = waited_ns / 8;
   ns = ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
   return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
 }
 
-/* Sleeps until the doorbell count differs from seen, a watched doorbell rings, or the deadline (0:
- * none) has passed. */
+/* Sleeps until the doorbell count differs from seen, a watched doorbell rings, or the deadline has
+ * passed (0 means no deadline). */
 static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   if (!may_spin())
     move_away();
@@ -186,8 +185,8 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   atomic_store(&emu_engine.asleep, 0);
 }
 
-/* Pauses when all channels wait for semaphores, which the CPU may write without a doorbell: a short
- * time at first, then longer. since: when they began to wait. */
+/* Pauses while all channels wait for semaphores, which the CPU may write without a doorbell:
+ * briefly at first, then longer. since is the time at which the wait began. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
   uint64_t waited = base_clock_ns() - since;
   if (waited < BLOCKED_SPIN_NS && may_spin()) {
@@ -247,7 +246,7 @@ static void *engine_main(void *unused) {
 
 uint64_t emu_turn_end(struct emu_channel *channel) {
   enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
-  /* In adversarial mode turns are short and random, to interleave the work of channels. */
+  /* In adversarial mode turns are short and random, which interleaves the work of channels. */
   return emu_time_ns() +
          (emu_adversary.on ? emu_adversary_below(&channel->engine->adversary.random, SHORT_TURN_NS)
                            : TURN_NS);
@@ -302,7 +301,8 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   e->run.count = 0;
 }
 
-/* Waits while another thread stops the engine. gpu.lock is held, and released meanwhile. */
+/* Waits while another thread stops the engine. The caller holds gpu.lock, which is released
+ * meanwhile. */
 static void wait_for_stop(void) {
   while (emu_engine.stopping)
     pthread_cond_wait(&emu_engine.serviced, &emu_gpu.lock);

@@ -15,8 +15,8 @@ struct emu_worker_pool;
 
 extern struct emu_engine {
   bool running, stopping;
-  int leaving;         /* threads in emu_engine_leave, which wait on serviced */
-  atomic_int settling; /* threads that wait for turns to end, which grids then do */
+  int leaving;         /* threads in emu_engine_leave, waiting on serviced */
+  atomic_int settling; /* threads that wait for turns to end; grids end theirs when it is nonzero */
   _Atomic int scheduled_count;
   pthread_t thread;
   atomic_bool stop;
@@ -25,38 +25,38 @@ extern struct emu_engine {
   _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
   _Atomic uint32_t doorbell_count; /* a futex, incremented to wake the thread */
   _Atomic uint32_t asleep;         /* the thread waits on doorbell_count */
-  atomic_int bell_cpu;             /* the CPU of the last doorbell; -1: unknown */
-  int cpus;                        /* number that the process may use */
+  atomic_int bell_cpu;             /* CPU of the last doorbell, or -1 if unknown */
+  int cpus;                        /* number of CPUs that the process may use */
   struct emu_worker_pool *pool;
   _Atomic uint64_t instructions, grids, ctas; /* executed so far */
   uint64_t fault_serial;
 } emu_engine;
 
-/* When a turn of the channel that begins now ends, on emu_time_ns. */
+/* Returns when a turn that begins now must end, in the time of emu_time_ns. */
 uint64_t emu_turn_end(struct emu_channel *channel);
-/* Starts the engine thread if none runs: 0 or -errno. gpu.lock held. */
+/* Starts the engine thread if it is not running. Returns 0 or -errno. The caller holds gpu.lock. */
 int emu_engine_start(void);
-/* Stops and joins the engine thread; no channel is left. gpu.lock is held, and released
- * meanwhile. */
+/* Stops and joins the engine thread. There must be no channels. The caller holds gpu.lock, which is
+ * released meanwhile. */
 void emu_engine_stop(void);
-/* Call after a change that the engine must see. */
+/* Wakes the engine. Call after a change that it must see. */
 void emu_engine_wake(void);
-/* A store of a token to the doorbell. */
+/* Rings the doorbell of the channel with this token. */
 void emu_doorbell(uint32_t token);
-/* Whether another channel has work or a thread waits for turns to end, so that the channel's turn
- * must end in time. */
+/* Returns whether another channel has work or a thread waits for turns to end, so that the turn of
+ * this channel must not last longer. */
 bool emu_engine_others_wait(const struct emu_channel *channel);
-/* Waits for the end of the channel's turn, if it has one. Other turns may follow, unless the
- * channel cannot run. gpu.lock is held, and released meanwhile. */
+/* Waits until the channel's turn, if it has one, ends. More turns may follow if the channel can
+ * still run. The caller holds gpu.lock, which is released meanwhile. */
 void emu_engine_leave(struct emu_channel *channel);
-/* Ends the current time slice, and waits for the end of a turn of the TSG's channels. On return a
- * disabled channel has stopped. gpu.lock is held, and released meanwhile. */
+/* Ends the current time slice and waits until the turn of a channel of the TSG ends. A disabled
+ * channel has stopped on return. The caller holds gpu.lock, which is released meanwhile. */
 void emu_engine_preempt(struct emu_tsg *tsg);
-/* Records that the channel has no work. gpu.lock held. */
+/* Records that the channel has no work. The caller holds gpu.lock. */
 void emu_channel_unschedule(struct emu_channel *channel);
-/* Whether the channel has work, or its doorbell was rung. */
+/* Returns whether the channel has work or its doorbell was rung. */
 bool emu_channel_busy(const struct emu_channel *channel);
-/* Drops the channel's work. It must not have its turn. gpu.lock held. */
+/* Drops the channel's work. The channel must not be running. The caller holds gpu.lock. */
 void emu_channel_drop_work(struct emu_channel *channel);
 
 #endif

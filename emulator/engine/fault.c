@@ -1,6 +1,5 @@
-/* Faults: end the channels of a TSG, write their error notifiers, and record the cause, which
- * a board would print to the kernel log. docs/hardware/kernel-interface.md 7.
- */
+/* Faults: stop the channels of a TSG, write their error notifiers, and record the cause, which on a
+ * board is in the kernel log (docs/hardware/kernel-interface.md 7). */
 #include "emulator/engine/fault.h"
 
 #include <errno.h>
@@ -40,8 +39,8 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
   va_end(arguments);
 }
 
-/* Writes the channel's notifier if it is empty: on ga10b the first error stays. It may be
- * misaligned, because SET_ERROR_NOTIFIER takes any offset. */
+/* Writes the channel's notifier unless it is in use: on ga10b the first error is kept. The notifier
+ * may be misaligned, because SET_ERROR_NOTIFIER accepts any offset. */
 static void post_notifier(struct emu_channel *channel, uint32_t code) {
   if (!channel->notifier || !code)
     return;

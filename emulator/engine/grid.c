@@ -1,10 +1,9 @@
 /* Grids: their queue on the channel, and their CTAs on the host's cores.
  *
- * A grid starts as late as the stream allows: when something waits for it, or when the channel
- * has nothing else to do. This shows missing waits of a program. A counter has the next CTA.
- * Long CTAs run in turn. If none of them ends, others start, up to the number that the board's
- * SMs would hold, because the running ones may wait for one that has not started.
- */
+ * A grid starts as late as the stream allows: when something waits for it, or when the channel has
+ * nothing else to do. This reveals missing waits in a program. CTAs start in order. Long ones take
+ * turns. If none of them ends for a while, others start too, up to the number that the board's SMs
+ * hold, because the running ones may be waiting for a CTA that has not started. */
 #include "emulator/engine/grid.h"
 
 #include <stdlib.h>
@@ -42,41 +41,42 @@
 enum {
   FIRST_BUDGET = 2000,   /* warp instructions, enough for a short CTA: about 50 us */
   FULL_BUDGET = 1 << 16, /* warp instructions: about a millisecond */
-  HELP_AFTER_NS = 20000, /* after this time helpers are woken */
-  STALLS_MAX = 64,       /* after this many budgets without an end of a CTA others start */
+  HELP_AFTER_NS = 20000, /* time after which helpers are woken */
+  STALLS_MAX = 64,       /* budgets in which no CTA ends, after which others start */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
-  OPEN_CTAS = 64, /* adversarial timing: among which the next CTA is chosen */
+  OPEN_CTAS = 64, /* adversarial timing: CTAs among which the next one is chosen */
 };
 
 struct emu_grid {
   struct emu_grid *next;
   uint64_t qmd_address;
-  uint32_t qmd[QMD_WORDS]; /* as it was at the launch */
+  uint32_t qmd[QMD_WORDS]; /* contents at the launch */
   struct emu_shader_state shader;
   bool started;
-  bool closed; /* no CTA starts in this turn */
+  bool closed; /* start no CTA in this turn */
   struct emu_launch launch;
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
-  uint32_t unmappings;                    /* of its address space when it started */
-  int limit;                              /* CTAs that may be resident */
-  _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
+  uint32_t unmappings; /* of the address space, when the grid started */
+  int limit;           /* limit of resident CTAs */
+  _Atomic uint64_t instructions,
+      sectors; /* executed so far; sectors of global memory (profile mode) */
 
   /* Adversarial timing. */
-  uint64_t not_before;      /* PTIMER: when it may start */
+  uint64_t not_before;      /* earliest start, on PTIMER */
   uint64_t open[OPEN_CTAS]; /* CTAs that may start next, in any order */
   int open_count;
 
   _Atomic uint64_t next_cta;
   atomic_int resident;
   atomic_bool stop;
-  atomic_int stalls;                      /* budgets used up since a CTA ended */
-  atomic_bool wide;                       /* stalls has reached STALLS_MAX: others start first */
-  pthread_mutex_t lock;                   /* guards the members below */
+  atomic_int stalls;                      /* budgets used up since a CTA last ended */
+  atomic_bool wide;                       /* stalls has reached STALLS_MAX: start others first */
+  pthread_mutex_t lock;                   /* protects the members below */
   struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
   int preempted_first;
-  atomic_int preempted_count; /* read without the lock, to see if there are any */
+  atomic_int preempted_count; /* also read without the lock, to see if it is 0 */
   bool faulted;
   struct sm_fault fault;
 };
@@ -91,13 +91,13 @@ struct helper {
 struct emu_worker_pool {
   pthread_mutex_t lock;
   pthread_cond_t call, done;
-  struct emu_grid *grid; /* on which helpers work */
-  int wanted;            /* helpers that may still join */
-  int active;            /* helpers that have joined */
+  struct emu_grid *grid; /* the grid that helpers work on */
+  int wanted;            /* number of helpers that may still join */
+  int active;            /* number of helpers that have joined */
   bool quit;
   int helper_count;
   struct sm_worker *engine_worker;
-  struct sm_worker *reaper; /* frees the CTAs of dropped grids; used with gpu.lock held */
+  struct sm_worker *reaper; /* frees the CTAs of dropped grids; the caller holds gpu.lock */
   struct helper helper[];
 };
 
@@ -137,7 +137,7 @@ void emu_code_invalidate(struct emu_as *as) {
   if (atomic_load(&as->code->users) == 1) {
     sm_code_invalidate(as->code->sm);
   } else {
-    emu_code_put(as->code); /* a grid of another channel still runs it */
+    emu_code_put(as->code); /* a grid of another channel still uses it */
     as->code = NULL;
   }
 }
@@ -146,8 +146,8 @@ void emu_code_invalidate(struct emu_as *as) {
 
 bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
   if (address + QMD_BYTES > GPU_VA_END) {
-    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: above 40 bits",
-                  (unsigned long long)address);
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address,
+                  "QMD at 0x%llx: its address has more than 40 bits", (unsigned long long)address);
     return false;
   }
   return emu_mmu_read(as, address, qmd, QMD_BYTES, fault);
@@ -208,9 +208,9 @@ static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
          q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
 }
 
-/* Whether no preempted grid of another TSG has local memory in the grid's pool. With CILP a TSG is
- * preempted in the middle of its grids (docs/hardware/kernel-interface.md trap T13). Their local
- * memory stays in the pool, at places that only TPC and warp determine
+/* Returns whether no preempted grid of another TSG has local memory in the grid's pool. With CILP a
+ * TSG is preempted in the middle of its grids (docs/hardware/kernel-interface.md trap T13). Their
+ * local memory stays in the pool, at places that depend only on TPC and warp
  * (docs/hardware/command-stream.md 4.3), so a grid of another TSG would overwrite it. A board would
  * continue with wrong results. */
 static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
@@ -270,7 +270,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   uint32_t now[QMD_WORDS];
   if (!emu_qmd_read(channel->as, grid->qmd_address, now, fault))
     return false;
-  /* A board may take either: docs/hardware/command-stream.md 8.3, hazard 1. */
+  /* A board may use either version (docs/hardware/command-stream.md 8.3, hazard 1). */
   if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address,
                   "QMD at 0x%llx was overwritten between its launch and its start",
@@ -322,7 +322,7 @@ static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker,
     pthread_mutex_lock(&grid->lock);
     grid->faulted = true;
     grid->fault = (struct sm_fault){.kind = SM_FAULT_NOT_IMPLEMENTED,
-                                    .message = "the host has no memory for a CTA"};
+                                    .message = "the host is out of memory for a CTA"};
     pthread_mutex_unlock(&grid->lock);
     atomic_fetch_sub(&grid->resident, 1);
     atomic_store(&grid->stop, true);
@@ -330,7 +330,7 @@ static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker,
   return cta;
 }
 
-/* The CTA that has waited longest for its turn, or NULL. */
+/* Returns the CTA that has waited longest, or NULL if there is none. */
 static struct sm_cta *resume_cta(struct emu_grid *grid) {
   struct sm_cta *cta = NULL;
   if (!atomic_load(&grid->preempted_count))
@@ -405,7 +405,7 @@ void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
   emu_profile_count(sm, counts);
 }
 
-/* Runs CTAs on a helper thread until none is left. */
+/* Runs CTAs on a helper thread until no more are left. */
 static void run_as_helper(struct emu_grid *grid, struct sm_worker *worker) {
   uint64_t before = sm_worker_instructions(worker);
   struct sm_cta *cta;
@@ -430,7 +430,7 @@ static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
   return emu_engine_others_wait(channel) && base_clock_ns() > end;
 }
 
-/* Waits until the helpers have left, and stops them when the turn is over. */
+/* Waits until all helpers have finished, and stops them at the end of the turn. */
 static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
                             const struct emu_channel *channel, uint64_t end) {
   enum { POLL_NS = 200000 };
@@ -450,7 +450,7 @@ static uint64_t ctas_left(struct emu_grid *grid) {
   return (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
 }
 
-/* Runs CTAs on the engine's thread. */
+/* Runs CTAs on the engine thread. */
 static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   struct emu_worker_pool *pool = emu_engine.pool;
   struct sm_worker *worker = pool->engine_worker;
@@ -487,8 +487,8 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
 
 /* ---- adversarial timing: concurrent grids ---- */
 
-/* Chooses one of the channel's grids that may run, or returns NULL. Without a barrier between them
- * they may overlap; docs/hardware/command-stream.md 8.4. */
+/* Returns a grid of the channel that may run now, or NULL. Grids without a barrier between them may
+ * overlap (docs/hardware/command-stream.md 8.4). */
 static struct emu_grid **choose_grid(struct emu_channel *channel) {
   struct emu_grid **chosen = NULL;
   const uint64_t now = emu_time_ns();
@@ -500,8 +500,8 @@ static struct emu_grid **choose_grid(struct emu_channel *channel) {
   return chosen;
 }
 
-/* Starts any CTA. The last resident one is the lowest that has not started: CTAs that wait for
- * lower ones then make progress, as in the usual order. */
+/* Starts a CTA in any order. The last place is kept for the lowest CTA that has not started, so
+ * that CTAs which wait for lower ones make progress, as they do in the usual order. */
 static struct sm_cta *start_any_cta(struct emu_channel *channel, struct emu_grid *grid,
                                     struct sm_worker *worker) {
   while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
@@ -535,8 +535,8 @@ static struct sm_cta *resume_any_cta(struct emu_channel *channel, struct emu_gri
   return resume_cta(grid);
 }
 
-/* Runs a few CTAs of the grid, each for a while, on this thread only: the same seed gives the same
- * interleaving. */
+/* Runs a few CTAs of the grid, each for a while. Uses only this thread, so that equal seeds
+ * interleave CTAs equally. */
 static void run_some_ctas(struct emu_channel *channel, struct emu_grid *grid) {
   enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
   struct emu_random *random = &channel->engine->adversary.random;
@@ -594,7 +594,7 @@ static void convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
 }
 
-/* Counts of the last grids that ended, for EMULATOR_IOCTL_GRID. */
+/* Counts of the grids that ended last, for EMULATOR_IOCTL_GRID. */
 enum { RECALLED_GRIDS = 4096 };
 static struct {
   pthread_mutex_t lock;
@@ -634,16 +634,17 @@ void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
   pthread_mutex_unlock(&ended.lock);
 }
 
-/* Does what follows the end of a grid: membar, releases, dependents. command-stream.md 5.6. False:
- * the fault is filled in. */
+/* Performs the actions at the end of a grid: memory barrier, releases and dependents
+ * (command-stream.md 5.6). Returns false with *fault set on an error. */
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
-  /* Constant banks are read until the end, unless they are cached. */
+  /* Constant banks that are not cached are read until the end, so they must still be mapped. */
   if (grid->unmappings != channel->as->unmappings &&
       !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
     return false;
-  /* The client may free the pool only after the grid: docs/hardware/command-stream.md 4.3. */
+  /* The client may free the pool only after the grid has ended (docs/hardware/command-stream.md
+   * 4.3). */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
   atomic_fetch_add(&emu_engine.grids, 1);
@@ -719,9 +720,9 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
         return EMU_FAULT;
       unlink_grid(channel, link);
     } else if (!emu_adversary.on) {
-      return EMU_AGAIN; /* run_slice has used the turn up */
+      return EMU_AGAIN; /* run_slice has used up the turn */
     }
-    /* A chain of descriptors may be endless. */
+    /* A chain of dependent descriptors may be endless. */
     if (channel->engine->grids && turn_is_over(channel, end))
       return EMU_AGAIN;
   }

@@ -18,40 +18,42 @@ struct sm_code;
 struct sm_counts;
 struct sm_grid;
 
-/* Decoded code, which the grids of an address space share. An invalidate replaces it while a grid
- * uses it. */
+/* Decoded code, which all grids of an address space share. If it is invalidated while a grid uses
+ * it, the address space gets a new one. */
 struct emu_code {
   struct sm_code *sm;
-  atomic_int users; /* grids, and the address space whose current code it is */
+  atomic_int users; /* number of grids, plus one for the address space whose current code it is */
 };
 
-/* Queues a grid after the channel's others. The descriptor is read now, and must be the same when
- * the grid starts. False: the fault is filled in. */
+/* Queues a grid after the channel's other grids. Reads the descriptor, which must not change until
+ * the grid starts. Returns false with *fault set on an error. */
 bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
                      const struct emu_shader_state *shader, struct emu_fault *fault);
-/* Whether a grid with this descriptor has been launched and has not ended. */
+/* Returns whether a grid with this descriptor was launched and has not ended. */
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
-/* Whether a grid of the channel that has not ended uses local memory. */
+/* Returns whether a grid of the channel that has not ended uses local memory. */
 bool emu_grids_use_local(const struct emu_channel *channel);
-/* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
- * none may start yet (channel->engine->waiting). */
+/* Runs the channel's grids. Returns EMU_NEXT when all have ended, or EMU_AGAIN if the turn is over
+ * or none may start yet (channel->engine->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
-/* Whether the TSG's preemption mode lets the channel's grids give way now. Between turns. */
+/* Returns whether the TSG's preemption mode lets the channel's grids be preempted now. Call between
+ * turns. */
 bool emu_grids_give_way(const struct emu_channel *channel);
-/* Drops the channel's grids. Between turns; gpu.lock held. */
+/* Drops the channel's grids. Call between turns; the caller holds gpu.lock. */
 void emu_grids_drop(struct emu_channel *channel);
 /* Profile mode: adds the counts of a CTA that has ended. */
 void emu_grid_count(const struct sm_grid *grid, const struct sm_counts *counts);
-/* EMULATOR_IOCTL_GRID: fills in the counts of the last grid with the record's descriptor. */
+/* EMULATOR_IOCTL_GRID: sets the counts of the last grid with the descriptor in *record. */
 void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record);
-/* Call in a child of fork. */
+/* Resets the lock. Call in the child after fork. */
 void emu_grids_forked(void);
-/* The threads that run CTAs, besides the engine thread; NULL: no memory or no thread. */
+/* Creates the threads that run CTAs besides the engine thread. Returns NULL if there is no memory
+ * or no thread. */
 struct emu_worker_pool *emu_pool_create(int helpers);
 void emu_pool_destroy(struct emu_worker_pool *pool);
-/* Invalidates the instruction cache. Engine thread. */
+/* Invalidates the instruction cache. Call on the engine thread. */
 void emu_code_invalidate(struct emu_as *as);
-/* Drops a user; the last one frees. */
+/* Drops a reference. The last one frees the code. */
 void emu_code_put(struct emu_code *code);
 
 #endif

@@ -1,6 +1,5 @@
-/* The host methods, class C76F: semaphores, waits, memory operations.
- * docs/hardware/command-stream.md 3.
- */
+/* The host methods, class C76F: semaphores, waits and memory operations
+ * (docs/hardware/command-stream.md 3). */
 #include "emulator/engine/host.h"
 
 #include "emulator/engine/channel_engine.h"
@@ -18,7 +17,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* EMU_NEXT when the channel is idle: its kernels and copies have ended and their writes are
+/* Returns EMU_NEXT when the channel is idle: its grids and copies have ended and their writes are
  * visible. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
@@ -38,7 +37,7 @@ static enum emu_step method_fault(struct emu_fault *fault, uint32_t method, uint
   return EMU_FAULT;
 }
 
-/* All bits of a field. */
+/* Returns a mask of all bits of a field. */
 static uint32_t field_mask(unsigned high, unsigned low) {
   return hw_bits(high, low, UINT32_MAX);
 }
@@ -93,7 +92,7 @@ static enum emu_step run_acquire(struct emu_channel *channel, uint32_t operation
   }
   if (timed_out(&channel->engine->host)) {
     emu_fault_set(fault, NOTIFIER_SEMAPHORE_TIMEOUT, address,
-                  "PBDMA ACQUIRE: 0x%llx at 0x%llx did not become what is waited for (0x%llx)",
+                  "PBDMA ACQUIRE: timeout: value 0x%llx at 0x%llx, awaited payload 0x%llx",
                   (unsigned long long)v, (unsigned long long)address, (unsigned long long)payload);
     return EMU_FAULT;
   }
@@ -101,7 +100,7 @@ static enum emu_step run_acquire(struct emu_channel *channel, uint32_t operation
   return EMU_AGAIN;
 }
 
-/* Maps the host's reductions to those of report.h; docs/hardware/command-stream.md 3.1. */
+/* Maps a reduction of the host to that of report.h (docs/hardware/command-stream.md 3.1). */
 static bool find_reduction(uint32_t execute, bool wide, struct emu_report *report) {
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = REPORT_RED_MIN, [SEM_RED_MAX] = REPORT_RED_MAX,
@@ -161,7 +160,8 @@ static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t exe
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* MEM_OP_D: docs/hardware/command-stream.md 3.2 and the method table. TLB work is the kernel's. */
+/* MEM_OP_D (docs/hardware/command-stream.md 3.2 and the method table). The kernel driver maintains
+ * the TLB. */
 static enum emu_step memory_operation(uint32_t data, struct emu_fault *fault) {
   switch (hw_field(data, NVC76F_MEM_OP_D_OPERATION)) {
   case MEM_OP_MEMBAR:
@@ -202,7 +202,7 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
   case NVC76F_SEMAPHOREB:
   case NVC76F_SEMAPHOREC:
   case NVC76F_SEMAPHORED:
-    /* On a board nothing happens: docs/hardware/bring-up.md trap 3. */
+    /* On a board they have no effect (docs/hardware/bring-up.md trap 3). */
     return method_fault(fault, method, data,
                         "the old semaphore methods do nothing on GA10B; use 0x5c to 0x6c");
   case NVC76F_NON_STALL_INTERRUPT:

@@ -12,12 +12,12 @@ struct emu_fault;
 struct emu_host_state {
   uint32_t sem_address_low, sem_address_high;
   uint32_t sem_payload_low, sem_payload_high;
-  uint64_t acquire_limit_ns; /* 0: no limit */
-  uint64_t waiting_since;    /* PTIMER: when an acquire began to wait; 0: none waits */
+  uint64_t acquire_limit_ns; /* 0 means no limit */
+  uint64_t waiting_since;    /* PTIMER time at which an acquire began to wait, or 0 */
 };
 
-/* Sets the limit of an acquire, as the driver does when it binds a channel: 80 % of the watchdog's
- * time, or none without a watchdog. docs/hardware/command-stream.md 3.1. */
+/* Sets the time limit of acquires, as the driver does when it binds a channel: 80 % of the
+ * watchdog's limit, or none without a watchdog (docs/hardware/command-stream.md 3.1). */
 void emu_host_bind(struct emu_channel *channel);
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);

@@ -1,7 +1,5 @@
-/* Inline-to-memory: writes data of the pushbuffer to memory, in the order of the stream. Its
- * methods are at the same offsets in the compute class and in class A140.
- * docs/hardware/command-stream.md 4.6.
- */
+/* Inline-to-memory: writes data of the pushbuffer to memory in stream order. The methods have the
+ * same offsets in the compute class and in class A140 (docs/hardware/command-stream.md 4.6). */
 #include "emulator/engine/i2m.h"
 
 #include "emulator/engine/fault.h"
@@ -59,13 +57,13 @@ static enum emu_step complete_transfer(struct emu_channel *channel, const struct
 static enum emu_step launch_transfer(struct emu_channel *channel, struct emu_i2m *i2m,
                                      uint32_t data, struct emu_fault *fault) {
   if (i2m->remaining)
-    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "the transfer before it lacks data");
+    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "the previous transfer is incomplete");
   if (hw_field(data, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) > I2M_COMPLETION_RELEASE)
-    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "no such COMPLETION_TYPE");
+    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "illegal COMPLETION_TYPE");
   i2m->surface.block_linear =
       hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT) == LAYOUT_BLOCK_LINEAR;
   if (i2m->surface.block_linear && !emu_surface_set_blocks(&i2m->surface, i2m->block_size))
-    return refuse_method(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "no such block");
+    return refuse_method(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "illegal block size");
   i2m->launch = data;
   i2m->done = 0;
   i2m->remaining = (uint64_t)i2m->line_length * i2m->line_count;
@@ -76,16 +74,16 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
                            uint32_t count, struct emu_fault *fault) {
   if (!i2m->remaining)
     return refuse_method(fault, NVC7C0_LOAD_INLINE_DATA, words[0], "no transfer was launched");
-  /* Waits for earlier grids, whose memory it may overwrite. */
+  /* Waits for earlier grids, whose memory the data may overwrite. */
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
   const uint8_t *data = (const uint8_t *)words;
   uint64_t bytes = (uint64_t)count * sizeof(uint32_t);
-  /* The last word of a transfer may be partly used; further words are an error. */
+  /* The last word of a transfer may be used in part; more words are an error. */
   if (bytes >= i2m->remaining + sizeof(uint32_t))
     return refuse_method(fault, NVC7C0_LOAD_INLINE_DATA, words[count - 1],
-                         "more data than launched");
+                         "more data than the transfer was launched for");
   bytes = bytes < i2m->remaining ? bytes : i2m->remaining;
   while (bytes) {
     uint64_t line = i2m->done / i2m->line_length, column = i2m->done % i2m->line_length;
@@ -151,7 +149,7 @@ enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, u
     i2m->semaphore_payload = data;
     break;
   default:
-    break; /* SET_DST_DEPTH: the layer is enough */
+    break; /* SET_DST_DEPTH is not needed: the layer suffices */
   }
   return EMU_NEXT;
 }

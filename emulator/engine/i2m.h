@@ -1,4 +1,4 @@
-/* Inline-to-memory, of the compute class or of class A140. */
+/* Inline-to-memory, in the compute class or in class A140. */
 #ifndef TEGRACL_EMULATOR_I2M_H
 #define TEGRACL_EMULATOR_I2M_H
 
@@ -18,15 +18,15 @@ struct emu_i2m {
   uint64_t semaphore;
   uint32_t semaphore_payload;
   uint32_t launch;
-  uint64_t remaining; /* bytes that the transfer lacks */
-  uint64_t done;      /* bytes that it has */
+  uint64_t remaining; /* bytes that the transfer still needs */
+  uint64_t done;      /* bytes written */
 };
 
 enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, uint32_t method,
                              uint32_t data, struct emu_fault *fault);
-/* Whether the method is one of inline-to-memory. */
+/* Returns whether the method belongs to inline-to-memory. */
 bool emu_i2m_owns(uint32_t method);
-/* Executes LOAD_INLINE_DATA for each of the words. */
+/* Executes LOAD_INLINE_DATA for several words. */
 enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, const uint32_t *words,
                            uint32_t count, struct emu_fault *fault);
 

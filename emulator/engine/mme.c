@@ -1,6 +1,5 @@
-/* The macro engine. A macro waits for missing arguments and for the methods that it emits, so
- * its state is kept between turns.
- */
+/* The macro engine. A macro may have to wait for an argument or for a method that it emits, so its
+ * state is kept between turns. */
 #include "emulator/engine/mme.h"
 
 #include <string.h>
@@ -17,11 +16,11 @@
 enum {
   INSTRUCTIONS_PER_TURN = 4096,
   BRANCH_OFFSET_BITS = 13,
-  BRANCH_EXIT = -0x1000, /* the smallest offset ends the macro */
+  BRANCH_EXIT = -0x1000, /* the smallest branch offset ends the macro */
   EXTENDED_BARRIER = 0x1000,
 };
 
-/* Fields of MERGE's, branches' and methods' words. */
+/* Fields of the words of MERGE, branches and methods. */
 #define MERGE_FROM    4, 0
 #define MERGE_BITS    9, 5
 #define MERGE_TO      15, 10
@@ -74,7 +73,7 @@ static bool uses_load(const struct mme_instruction *i, enum mme_register source,
   return found;
 }
 
-/* Loads the instruction's arguments. False: one has not arrived. */
+/* Loads the arguments of the instruction. Returns false if one has not arrived. */
 static bool take_arguments(struct emu_mme *m, const struct mme_instruction *i) {
   const bool wanted[2] = {uses_load(i, MME_LOAD0, MME_OUT_LOAD0),
                           uses_load(i, MME_LOAD1, MME_OUT_LOAD1)};
@@ -142,8 +141,8 @@ static bool compare_operands(unsigned operation, uint32_t x, uint32_t y) {
   }
 }
 
-/* The result of an operation whose only other effect is on carry, which also has the high half of a
- * product. */
+/* Returns the result of an operation that has no other effect than on carry, which also receives
+ * the high half of a product. */
 static uint32_t compute_result(struct emu_mme *m, unsigned operation, uint32_t x, uint32_t y,
                                uint32_t immediate) {
   uint64_t wide;
@@ -214,7 +213,7 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
   const uint32_t y = read_source(m, i, k, i->alu[k].source[1]);
   uint32_t result = 0;
   switch (operation) {
-  case MME_EXTENDED: /* waits for the words of READ_FIFOED, which are always there */
+  case MME_EXTENDED: /* waits for the words of READ_FIFOED, which are always available */
     if (x != EXTENDED_BARRIER)
       return refuse_macro(fault, m, "an unknown EXTENDED operation");
     break;
@@ -287,8 +286,8 @@ static void run_output(struct emu_mme *m, const struct mme_instruction *i, unsig
   m->method += m->method_step;
 }
 
-/* Whether slot ALU 0, ALU 1, output 0 or output 1 is executed: one marked T is not if the predicate
- * is not zero, one marked F is not if it is zero. */
+/* Returns whether a slot (ALU 0, ALU 1, output 0 or output 1) is executed. One marked T is not if
+ * the predicate is nonzero, and one marked F is not if it is zero. */
 static bool slot_runs(const struct emu_mme *m, const struct mme_instruction *i, unsigned slot) {
   static const char modes[][5] = {"UUUU", "TTTT", "FFFF", "TTUU", "FFUU", "TFUU", "TUUU", "FUUU",
                                   "UUTT", "UUTF", "UUTU", "UUFT", "UUFF", "UUFU", "UUUT", "UUUF"};
@@ -324,7 +323,7 @@ static bool decode_next(const struct emu_mme *m, struct mme_instruction *i,
                         struct emu_fault *fault) {
   uint64_t word = m->start + (uint64_t)m->ip * MME_INSTRUCTION_WORDS;
   if (word + MME_INSTRUCTION_WORDS > MME_CODE_WORDS)
-    return refuse_macro(fault, m, "it lies outside the instruction memory");
+    return refuse_macro(fault, m, "it is outside the instruction memory");
   *i = mme_decode(&m->code[word]);
   return true;
 }
@@ -378,7 +377,7 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
   if (!m->busy) {
     if (offset % BYTES_PER_MACRO == 0) {
       if (m->running) {
-        refuse_macro(fault, m, "it waits for arguments, and another is called");
+        refuse_macro(fault, m, "another macro is called while it waits for arguments");
         return EMU_FAULT;
       }
       start_macro(m, offset / BYTES_PER_MACRO);
@@ -398,7 +397,7 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
 static enum emu_step read_memory(struct emu_channel *channel, uint32_t *to, uint32_t room,
                                  uint32_t words, struct emu_fault *fault) {
   if (words > room) {
-    refuse_macro(fault, channel->engine->mme, "a read of more words than there is room for");
+    refuse_macro(fault, channel->engine->mme, "reads more words than the destination can hold");
     return EMU_FAULT;
   }
   return emu_mmu_read(channel->as, channel->engine->mme->memory, to, (size_t)words * sizeof(*to),
@@ -422,7 +421,7 @@ static enum emu_step do_dma(struct emu_channel *channel, uint32_t method, uint32
     return step;
   case NVC7C0_MME_DMA_WRITE:
     if (words > MME_DATA_WORDS - first) {
-      refuse_macro(fault, m, "a write of more words than the data memory has");
+      refuse_macro(fault, m, "writes more words than the data memory has");
       return EMU_FAULT;
     }
     return emu_mmu_write(channel->as, m->memory, m->data + first,
@@ -430,9 +429,9 @@ static enum emu_step do_dma(struct emu_channel *channel, uint32_t method, uint32
                ? EMU_NEXT
                : EMU_FAULT;
   case NVC7C0_MME_DMA_REDUCTION:
-    refuse_macro(fault, m, "what MME_DMA_REDUCTION reduces is not published");
+    refuse_macro(fault, m, "MME_DMA_REDUCTION is not documented");
     return EMU_FAULT;
-  default: /* SYSMEMBAR, SYNC: all of the above is done when the next method is */
+  default: /* SYSMEMBAR, SYNC: earlier methods are already complete */
     return EMU_NEXT;
   }
 }

@@ -1,6 +1,5 @@
-/* The MMU: translates GPU virtual addresses to host memory. Its table is sorted by address and
- * has no overlaps. Pins keep memory that is unmapped while a grid runs.
- */
+/* The MMU: translates GPU virtual addresses to host memory. Its table is sorted by address and has
+ * no overlaps. Pins keep memory that is unmapped while a grid uses it. */
 #include "emulator/engine/mmu.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* Index of the first mapping that ends above address. */
+/* Returns the index of the first mapping that ends after address. */
 static size_t mapping_index(const struct emu_as *as, uint64_t address) {
   size_t low = 0, high = as->mapping_count;
   while (low < high) {
@@ -98,15 +97,15 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 
-/* The mapping at address whose page-table entries are valid, or NULL. Those of UNMAPPED_PTE
- * (MAP_BUFFER_EX) are invalid. */
+/* Returns the mapping at address if its page-table entries are valid, else NULL. Mappings with
+ * UNMAPPED_PTE (MAP_BUFFER_EX) have invalid ones. */
 static const struct emu_mapping *find_valid(const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *m = emu_mmu_find(as, address);
   return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
 }
 
-/* A page of a sparse area without a mapping reads as zeros. A board silently drops stores to it;
- * here they fault. */
+/* Sets *range to a page of zeros if address is in a sparse area. A board silently drops stores to
+ * such a page; here they fault. */
 static bool find_sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
   static const _Alignas(GPU_PAGE_BYTES) uint8_t zeros[GPU_PAGE_BYTES];
   const struct emu_area *area = emu_area_find(as, address);
@@ -128,7 +127,7 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
                                .host = m->host,
                                .writable = m->writable && m->syncpoint < 0,
                                .shadow = m->shadow};
-  /* Check mode: the padding of a buffer's last page is out of bounds. */
+  /* In check mode the padding in the last page of a buffer is out of bounds. */
   bool found = m ? address - m->gpu < range->size : find_sparse(as, address, range);
   pthread_rwlock_unlock(&as->mappings_lock);
   return found;
@@ -138,13 +137,14 @@ static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, b
                       bool mapped) {
   emu_fault_set(fault, NOTIFIER_MMU_FAULT, address, "%s of %zu bytes at 0x%llx: %s",
                 write ? "write" : "read", bytes, (unsigned long long)address,
-                mapped ? "the mapping is read-only, or none of a sparse area" : "no mapping");
+                mapped ? "the mapping is read-only, or the address is in a sparse area"
+                       : "no mapping");
   fault->record.access_bytes = (uint32_t)bytes;
   fault->record.is_write = write;
 }
 
-/* Finds the host memory at address. Returns how many of the bytes are in its mapping; 0: the fault
- * is filled in. */
+/* Finds the host memory at address. Returns how many of the bytes are in its mapping, or 0 with
+ * *fault set. */
 static size_t translate_address(struct emu_as *as, uint64_t address, size_t bytes, bool write,
                                 uint8_t **host, int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;
@@ -213,11 +213,11 @@ bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t
     size_t length = translate_address(as, address, bytes, true, &host, &syncpoint, fault);
     if (!length)
       return false;
-    /* Any write to a syncpoint's page increments it; docs/hardware/command-stream.md 3.3. */
+    /* Any write to the page of a syncpoint increments it (docs/hardware/command-stream.md 3.3). */
     if (syncpoint >= 0)
       emu_syncpoint_increment(syncpoint);
     else
-      memmove(host, in, length); /* inline data may overwrite its pushbuffer */
+      memmove(host, in, length); /* inline data may overwrite the pushbuffer that contains it */
     in += length;
     address += length;
     bytes -= length;
@@ -238,7 +238,7 @@ void emu_pin(struct emu_as *as, struct emu_pin *pin) {
   pthread_mutex_unlock(&as->pin_lock);
 }
 
-/* Unlinks the unmapped mappings that no pin can reach any more. pin_lock held. */
+/* Unlinks the unmapped mappings that no pin protects any more. The caller holds pin_lock. */
 static struct emu_mapping *unlink_unpinned(struct emu_as *as) {
   uint64_t oldest = as->pins.next == &as->pins ? UINT64_MAX : as->pins.next->serial;
   struct emu_mapping *taken = NULL;
@@ -255,7 +255,7 @@ static struct emu_mapping *unlink_unpinned(struct emu_as *as) {
   return taken;
 }
 
-/* gpu.lock held. */
+/* The caller holds gpu.lock. */
 static void free_mappings(struct emu_mapping *list) {
   while (list) {
     struct emu_mapping *m = list;

@@ -1,4 +1,4 @@
-/* Translation of GPU virtual addresses, and accesses of the engines. */
+/* Translation of GPU virtual addresses, and memory accesses of the engines. */
 #ifndef TEGRACL_EMULATOR_MMU_H
 #define TEGRACL_EMULATOR_MMU_H
 
@@ -14,68 +14,71 @@ struct sm_range;
 
 struct emu_mapping {
   uint64_t gpu, size; /* address and bytes */
-  uint64_t offset;    /* into the dma-buf */
+  uint64_t offset;    /* in the dma-buf */
   struct emu_dmabuf *dmabuf;
   uint8_t *host; /* memory at gpu */
   bool writable;
-  bool fixed;     /* its place is in an area of ALLOC_SPACE */
-  bool kernel;    /* made by the driver itself: GPFIFO, syncpoint windows */
+  bool fixed;     /* placed in an area of ALLOC_SPACE */
+  bool kernel;    /* created by the kernel driver: GPFIFO, syncpoint windows */
   bool remap;     /* made by REMAP */
-  uint32_t flags; /* of MAP_BUFFER_EX, without the access */
+  uint32_t flags; /* those of MAP_BUFFER_EX, without the access */
   int16_t kind;
-  int count;                       /* how often it was mapped and not unmapped */
-  int syncpoint;                   /* the syncpoint whose window for writes it is; -1: memory */
-  struct sm_memory_shadow *shadow; /* check mode; else NULL */
+  int count;                       /* number of mappings minus number of unmappings */
+  int syncpoint;                   /* the syncpoint that a write increments, or -1 for memory */
+  struct sm_memory_shadow *shadow; /* NULL unless in check mode */
   struct emu_mapping *next_unmapped;
-  uint64_t unmapped_serial; /* the address space's serial when it was unmapped */
+  uint64_t unmapped_serial; /* serial of the address space when it was unmapped */
 };
 
-/* The last mappings that were removed, for messages. asked: emu_mapping_asked. */
+/* The mappings that were removed last, for messages. asked is from emu_mapping_asked. */
 enum { EMU_REMOVED = 256 };
 
 struct emu_removed {
   uint64_t gpu, size, asked;
 };
 
-/* A pin keeps all memory that was mapped when the pin was made. */
+/* A pin keeps all memory that was mapped when it was taken. */
 struct emu_pin {
   struct emu_pin *next, *previous;
-  uint64_t serial; /* the address space's when the pin was made */
+  uint64_t serial; /* serial of the address space when the pin was taken */
   bool held;
 };
 
-/* Adds a mapping to the table, without a reference to the dma-buf: 0, or -1: no memory. gpu.lock
- * held. */
+/* Adds a mapping to the table. Does not take a reference to the dma-buf. Returns 0, or -1 if out of
+ * memory. The caller holds gpu.lock. */
 int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping);
-/* Removes a mapping from the table, and does not free it. gpu.lock held. */
+/* Removes a mapping from the table without freeing it. The caller holds gpu.lock. */
 void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping);
-/* The mapping that has address, or NULL. mappings_lock or gpu.lock held, here and below. */
+/* Returns the mapping that contains address, or NULL. The caller holds mappings_lock or gpu.lock,
+ * here and in the next functions. */
 struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address);
-/* The mapping that starts at address, or NULL. */
+/* Returns the mapping that starts at address, or NULL. */
 struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address);
-/* The bytes of a mapping without the padding of the buffer's last page. */
+/* Returns the size of a mapping without the padding in the last page of the buffer. */
 uint64_t emu_mapping_asked(const struct emu_mapping *mapping);
-/* Whether a mapping has a byte of the range. */
+/* Returns whether any mapping overlaps the range. */
 bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size);
-/* The first mapping that has a byte in [start, end), or NULL. */
+/* Returns the first mapping that overlaps [start, end), or NULL. */
 struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, uint64_t end);
-/* struct sm_memory's find; space is a struct emu_as. Takes mappings_lock, as the accesses below. */
+/* Implements find of struct sm_memory; space is a struct emu_as. Takes mappings_lock, like the
+ * accesses below. */
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
-/* Accesses of the engine. False: the fault is filled in. A pin must be held. */
+/* Accesses of the engine. Return false with *fault set on an error. The caller holds a pin. */
 bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,
                   struct emu_fault *fault);
 bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t bytes,
                    struct emu_fault *fault);
-/* The host address of bytes that are in one mapping; NULL: the fault is filled in. */
+/* Returns the host address of bytes in one mapping, or NULL with *fault set. */
 void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write,
                    struct emu_fault *fault);
-/* Takes a pin, unless it is held. */
+/* Takes a pin unless it is held. */
 void emu_pin(struct emu_as *as, struct emu_pin *pin);
-/* Drops a pin, if it is held, and frees what it kept. locked: gpu.lock is held. */
+/* Releases a pin if it is held, and frees the mappings that only it kept. locked is true if the
+ * caller holds gpu.lock. */
 void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked);
-/* Frees a removed mapping as soon as no pin keeps it. gpu.lock held. */
+/* Frees a removed mapping as soon as no pin keeps it. The caller holds gpu.lock. */
 void emu_mmu_free_unpinned(struct emu_as *as, struct emu_mapping *mapping);
-/* The dma-buf's host memory has moved: updates its mappings. */
+/* Updates the mappings of a dma-buf whose host memory has moved. */
 void emu_mmu_moved(const struct emu_dmabuf *dmabuf);
 
 #endif

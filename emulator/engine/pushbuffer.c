@@ -1,6 +1,5 @@
-/* Reads the ring and the pushbuffer of a channel: GPFIFO entries, method headers, and the
- * class of each method. docs/hardware/command-stream.md 1 and 2.
- */
+/* Reads the ring and the pushbuffer of a channel: GPFIFO entries, method headers, and the methods
+ * of each class (docs/hardware/command-stream.md 1 and 2). */
 #include "emulator/engine/pushbuffer.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Old header forms have count and address in other bits; docs/hardware/command-stream.md 2.1. */
+/* In old header forms, count and address have other bits (docs/hardware/command-stream.md 2.1). */
 #define OLD_HEADER_COUNT   28, 18
 #define OLD_HEADER_ADDRESS 12, 2
 #define SUB_DEVICE_MASK    15, 4
@@ -38,14 +37,13 @@ static void userd_store(struct emu_channel *channel, unsigned offset, uint32_t v
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* The polynomial is not published, so no client's checksum can be right. */
+/* The polynomial is not published, so no client can know the right checksum. */
 static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffer) {
   emu_fault_set(fault, pushbuffer ? NOTIFIER_PB_CRC : NOTIFIER_PBDMA_ERROR, entry_va,
-                "PBDMA %s: this emulator computes no CRC to compare with",
-                pushbuffer ? "PBCRC" : "GPCRC");
+                "PBDMA %s: the emulator cannot check CRCs", pushbuffer ? "PBCRC" : "GPCRC");
 }
 
-/* Writes the hardware's progress to USERD; docs/hardware/command-stream.md 1.3. */
+/* Writes the progress to USERD, as the hardware does (docs/hardware/command-stream.md 1.3). */
 static void write_back(struct emu_channel *channel) {
   const struct emu_ring *ring = &channel->engine->ring;
   userd_store(channel, USERD_GP_GET, channel->engine->gp_get);
@@ -56,8 +54,9 @@ static void write_back(struct emu_channel *channel) {
   channel->engine->adversary.write_progress_at = 0;
 }
 
-/* Writes progress to USERD if it is due. The hardware writes it from time to time, so it may be
- * stale; docs/hardware/command-stream.md 1.3. True: nothing is left to write. */
+/* Writes the progress to USERD if it is due, and returns whether nothing is left to write. The
+ * hardware writes it only from time to time, so it may be stale (docs/hardware/command-stream.md
+ * 1.3). */
 static bool write_back_if_due(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   if (!emu_adversary.on || (state->write_progress_at && emu_time_ns() >= state->write_progress_at))
@@ -65,7 +64,7 @@ static bool write_back_if_due(struct emu_channel *channel) {
   return !state->write_progress_at;
 }
 
-/* Call when the progress has changed: writes it to USERD now or, in adversarial mode, later. */
+/* Writes changed progress to USERD now or, in adversarial mode, later. */
 static void schedule_write_back(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   if (emu_adversary.on && !state->write_progress_at)
@@ -75,8 +74,8 @@ static void schedule_write_back(struct emu_channel *channel) {
 
 enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
 
-/* Reads entries. GP_GET is past them, even if the host has not begun with them, and the host may
- * read several ahead. command-stream.md 1.2. */
+/* Reads entries. GP_GET is advanced past them even before the host processes them, and the host may
+ * read several ahead (command-stream.md 1.2). */
 static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fault *fault) {
   const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
   uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
@@ -88,11 +87,11 @@ static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fa
                   channel->entries);
     return FETCH_FAULT;
   }
-  /* The channel's record has 8 bits for the upper half: docs/hardware/kernel-interface.md trap T1.
-   */
+  /* The upper half of the address has 8 bits in the channel's record
+   * (docs/hardware/kernel-interface.md trap T1). */
   if (channel->gpfifo_mapping->gpu + channel->gpfifo_mapping->size > GPU_VA_END) {
     emu_fault_set(fault, NOTIFIER_MMU_FAULT, channel->gpfifo_mapping->gpu % GPU_VA_END,
-                  "read of the ring: it lies beyond 40 bits, at 0x%llx",
+                  "read of the ring at 0x%llx: the address has more than 40 bits",
                   (unsigned long long)channel->gpfifo_mapping->gpu);
     return FETCH_FAULT;
   }
@@ -110,7 +109,7 @@ static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fa
   return FETCH_WORDS;
 }
 
-/* Reads entries until one has words. command-stream.md 1.1. */
+/* Reads entries until one has words (command-stream.md 1.1). */
 static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_ring *ring = &channel->engine->ring;
   for (;;) {
@@ -154,7 +153,7 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
     }
     if (address + (uint64_t)words * sizeof(uint32_t) >= GPU_VA_END) {
       emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, entry_va,
-                    "PBDMA GPENTRY: the segment at 0x%llx passes the end of the 40-bit space",
+                    "PBDMA GPENTRY: the segment at 0x%llx exceeds the 40-bit address space",
                     (unsigned long long)address);
       return FETCH_FAULT;
     }
@@ -165,8 +164,8 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
   }
 }
 
-/* Copies words of the pushbuffer, because the host reads it in batches and may miss later stores.
- * command-stream.md 1.2. */
+/* Copies words of the pushbuffer. The host reads it in batches, so it may miss later stores
+ * (command-stream.md 1.2). */
 static void read_ahead(struct emu_channel *channel) {
   struct emu_fetch *f = &channel->engine->fetch;
   uint32_t *words = channel->engine->ring.words;
@@ -181,7 +180,7 @@ static bool has_read_ahead(const struct emu_channel *channel) {
   return host >= words && host < words + EMU_WORDS_AHEAD;
 }
 
-/* Makes the next words of the segment readable at fetch.host. */
+/* Makes the next words of the segment accessible at fetch.host. */
 static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_fetch *f = &channel->engine->fetch;
   struct sm_range range;
@@ -199,15 +198,15 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   return true;
 }
 
-/* Drops the pointer to the pushbuffer, whose memory may be moved while it is not pinned. */
+/* Drops the pointer into the pushbuffer, whose memory may move while it is not pinned. */
 static void drop_host_words(struct emu_channel *channel) {
   if (!has_read_ahead(channel))
     channel->engine->fetch.host_words = 0;
 }
 
-/* Whether the fetch must wait: a pushbuffer may be unread when GP_GET is past its entry, for any
- * time (docs/hardware/command-stream.md 1.2). Draws a delay before each segment and before some
- * headers. */
+/* Returns whether the fetch must wait. A pushbuffer may remain unread for any time after GP_GET has
+ * passed its entry (docs/hardware/command-stream.md 1.2). Chooses a delay before each segment and
+ * before some headers. */
 static bool fetch_is_delayed(struct emu_channel *channel, bool segment) {
   enum { HEADERS = 16 };
   struct emu_adversary_state *state = &channel->engine->adversary;
@@ -245,7 +244,7 @@ static void consume_words(struct emu_fetch *f, uint32_t words) {
   f->host_words -= words;
 }
 
-/* SET_OBJECT: each subchannel has a fixed class. command-stream.md 2.2. */
+/* Executes SET_OBJECT. Each subchannel has a fixed class (command-stream.md 2.2). */
 static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel, uint32_t data,
                                 struct emu_fault *fault) {
   static const uint16_t classes[] = {
@@ -270,7 +269,7 @@ static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel
     emu_copy_bind(&channel->engine->copy);
     break;
   default:
-    break; /* methods of 2D and 3D are refused later */
+    break; /* methods of 2D and 3D are rejected when they arrive */
   }
   return EMU_NEXT;
 }
@@ -287,13 +286,13 @@ static enum emu_step dispatch_method(struct emu_channel *channel, uint32_t subch
   }
   if (!channel->has_object) {
     emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
-                  "PBDMA CTXNOTVALID: method 0x%04x on subchannel %u, but no ALLOC_OBJ_CTX was "
-                  "done for the channel",
+                  "PBDMA CTXNOTVALID: method 0x%04x on subchannel %u of a channel without "
+                  "ALLOC_OBJ_CTX",
                   method, subchannel);
     return EMU_FAULT;
   }
-  /* The host waits for idle when it turns from copies to other classes;
-   * docs/hardware/command-stream.md 2.2. */
+  /* The host waits for idle when it switches from copies to another class
+   * (docs/hardware/command-stream.md 2.2). */
   if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(&channel->engine->copy)) {
     enum emu_step step = emu_copies_run(channel, fault);
     if (step != EMU_NEXT)
@@ -307,15 +306,15 @@ static enum emu_step dispatch_method(struct emu_channel *channel, uint32_t subch
     return emu_copy_method(channel, method, data, fault);
   if (subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound && emu_i2m_owns(method))
     return emu_i2m_method(channel, &channel->engine->i2m, method, data, fault);
-  /* A board silently drops such methods, which can only be a mistake. */
+  /* A board silently drops such methods, but they can only be a mistake. */
   emu_fault_set(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, 0,
-                "method 0x%04x (data 0x%08x) on subchannel %u, where no object of a class that "
-                "this emulator has was set",
+                "method 0x%04x (data 0x%08x) on subchannel %u, to which no class that the "
+                "emulator supports is bound",
                 method, data, subchannel);
   return EMU_FAULT;
 }
 
-/* Reads a header and sets up its run. command-stream.md 2.1. */
+/* Reads a header and sets up its methods (command-stream.md 2.1). */
 static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t at,
                           struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
@@ -348,7 +347,7 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
     run->count = hw_field(word, OLD_HEADER_COUNT);
     run->method = hw_field(word, OLD_HEADER_ADDRESS) << 2;
     if (tert != METHOD_TERT_INC)
-      return pbdma_fault(fault, at, "PBDMA PBENTRY: reserved form of the old header");
+      return pbdma_fault(fault, at, "PBDMA PBENTRY: reserved form of an old header");
     break;
   case METHOD_INC:
   case METHOD_NON_INC:
@@ -379,12 +378,12 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
   return true;
 }
 
-/* Executes one data word of the run. */
+/* Executes one method of the run. */
 static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
   if (run->method >= METHOD_ADDRESS_END) {
     emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, channel->engine->fetch.gpu,
-                  "PBDMA PBENTRY: a run passes the last method address");
+                  "PBDMA PBENTRY: the methods of a header exceed the last method address");
     return EMU_FAULT;
   }
   enum emu_step step = EMU_NEXT;
@@ -423,7 +422,7 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
-/* Executes one header or one method. EMU_AGAIN and *empty: the ring is empty. */
+/* Executes one header or one method. Returns EMU_AGAIN with *empty set if the ring is empty. */
 static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
                                     struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
@@ -470,7 +469,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (++steps % STEPS_PER_CLOCK == 0 && emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
-  /* Launched work continues when the stream has nothing to do. */
+  /* When the stream has nothing to do, work that was launched continues. */
   if (step == EMU_AGAIN && (empty || channel->engine->waiting)) {
     const bool waiting = channel->engine->waiting;
     channel->engine->waiting = false;
@@ -492,7 +491,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     emu_fault_raise(channel, &fault);
     outcome = EMU_IDLE;
   } else if (step == EMU_NEXT && empty) {
-    /* Work that was submitted meanwhile has rung the doorbell. */
+    /* Work that has been submitted meanwhile has rung the doorbell. */
     outcome = EMU_IDLE;
   } else if (step == EMU_AGAIN && channel->engine->waiting) {
     outcome = EMU_BLOCKED;

@@ -12,23 +12,23 @@ struct emu_channel;
 enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 
 struct emu_ring {
-  uint64_t ahead[EMU_ENTRIES_AHEAD]; /* read, and not yet begun */
-  uint32_t next, count;              /* index of the next one, and how many are left */
+  uint64_t ahead[EMU_ENTRIES_AHEAD]; /* entries read but not yet begun */
+  uint32_t next, count;              /* index of the next one, and number left */
   uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: read ahead from the pushbuffer */
-  uint64_t segment, main_segment;    /* addresses of the last ones begun: GET, TOP_LEVEL_GET */
+  uint64_t segment, main_segment;    /* addresses begun last: GET, TOP_LEVEL_GET */
 };
 
-/* Adversarial timing of one channel. Times are PTIMER's; 0: none. */
+/* Adversarial timing of one channel. Times are those of PTIMER; 0 means none. */
 struct emu_adversary_state {
   struct emu_random random;
-  uint64_t fetch_at;          /* when the next fetch from ring and pushbuffer is allowed */
-  uint64_t write_progress_at; /* when pending progress is written to USERD */
+  uint64_t fetch_at;          /* earliest time of the next fetch from ring or pushbuffer */
+  uint64_t write_progress_at; /* time at which pending progress is written to USERD */
 };
 
-/* A run of pushbuffer words that is contiguous in host memory. */
+/* Words of the pushbuffer that are contiguous in host memory. */
 struct emu_fetch {
   uint64_t gpu;   /* address of the next word */
-  uint32_t words; /* left in the segment */
+  uint32_t words; /* number left in the segment */
   const uint32_t *host;
   uint32_t host_words; /* readable at host */
 };
@@ -38,17 +38,17 @@ struct emu_run {
   uint32_t op; /* enum method_sec_op */
   uint32_t method, count, subchannel;
   uint32_t immediate;
-  bool incremented; /* the first method is done, after which ONE_INC does not increment */
+  bool incremented; /* the first method was executed; ONE_INC increments only then */
 };
 
 enum emu_outcome {
   EMU_IDLE,    /* nothing left */
-  EMU_MORE,    /* the turn is over */
+  EMU_MORE,    /* the turn ended */
   EMU_BLOCKED, /* waits for a semaphore */
-  EMU_GAVE_UP, /* the turn and the TSG's time slice are over */
+  EMU_GAVE_UP, /* the turn and the time slice of the TSG ended */
 };
 
-/* Runs a turn of the channel on the engine. */
+/* Runs one turn of the channel on the engine thread. */
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel);
 
 #endif

@@ -1,6 +1,5 @@
-/* Decodes and checks launch descriptors, as the scheduler (SKED) does.
- * docs/hardware/command-stream.md 4.8 and 5.
- */
+/* Decodes and checks launch descriptors, as the hardware scheduler (SKED) does
+ * (docs/hardware/command-stream.md 4.8 and 5). */
 #include "emulator/engine/qmd.h"
 
 #include <stdarg.h>
@@ -21,7 +20,7 @@
 #include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
 
-/* Bits of SKED's exception register; docs/hardware/command-stream.md 4.8. */
+/* Bits of SKED's exception register (docs/hardware/command-stream.md 4.8). */
 enum sked_esr {
   SKED_CTA_RESUME = 6,
   SKED_CONSTANT_SIZE = 7,
@@ -41,7 +40,7 @@ enum sked_esr {
 enum {
   LOCAL_SIZE_UNIT = 16,
   CARVEOUT_CODE_UNIT = 4096,
-  BANK_ALIGN = 64, /* NVK's alignment of uniform buffers; no known driver uses less */
+  BANK_ALIGN = 64, /* NVK's alignment of uniform buffers, the smallest of known drivers */
 };
 
 static bool report_sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
@@ -68,8 +67,8 @@ static bool refuse_descriptor(struct emu_fault *fault, const struct emu_launch *
   return false;
 }
 
-/* command-stream.md 4.2. All known clients align windows to their size. Bases beyond 40 bits are
- * those of desktop GPUs: docs/hardware/bring-up.md trap 7. */
+/* Checks one window. All known clients align windows to their size. A base of more than 40 bits is
+ * one of desktop GPUs (command-stream.md 4.2, docs/hardware/bring-up.md trap 7). */
 static bool check_window(const struct emu_launch *launch, const char *name, uint64_t base,
                          struct emu_fault *fault) {
   const bool beyond = base + SHADER_WINDOW_BYTES > GPU_VA_END;
@@ -77,12 +76,13 @@ static bool check_window(const struct emu_launch *launch, const char *name, uint
   if (!beyond && base % SHADER_WINDOW_BYTES == 0)
     return true;
   snprintf(what, sizeof(what), "the %s memory window at 0x%llx %s", name, (unsigned long long)base,
-           beyond ? "lies beyond 40 bits" : "is no multiple of 16 MiB");
+           beyond ? "exceeds 40 bits" : "is not a multiple of 16 MiB");
   return refuse_descriptor(fault, launch, what);
 }
 
-/* command-stream.md 4.2. Windows that were not set are equal, so they overlap. Generic accesses
- * could not reach a buffer in a window, and a board would give wrong results. */
+/* Checks both windows. If they were not set they are equal, so they overlap. Generic accesses could
+ * not reach a buffer inside a window, and a board would return wrong results (command-stream.md
+ * 4.2). */
 static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
                           struct emu_fault *fault) {
   uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
@@ -111,8 +111,8 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
   return true;
 }
 
-/* command-stream.md 5.2. Height and depth have 16 bits; writing 32 sets bits that belong to no
- * field. */
+/* Decodes the grid size. Height and depth have 16 bits; writing 32 sets bits that belong to no
+ * field (command-stream.md 5.2). */
 static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
   g->grid[0] = qmd_get(qmd, QMD_CTA_RASTER_WIDTH);
@@ -125,13 +125,14 @@ static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct 
   uint64_t z = qmd_get(qmd, QMD_CTA_RASTER_DEPTH_RESUME);
   if ((x && x >= g->grid[0]) || (y && y >= g->grid[1]) || (z && z >= g->grid[2]))
     return report_sked(fault, launch, SKED_CTA_RESUME,
-                       "CTA resume %llu x %llu x %llu lies outside the grid", (unsigned long long)x,
+                       "CTA resume %llu x %llu x %llu is outside the grid", (unsigned long long)x,
                        (unsigned long long)y, (unsigned long long)z);
   launch->first_cta = (z * g->grid[1] + y) * g->grid[0] + x;
   return true;
 }
 
-/* The number of warps whose registers fit an SM; docs/hardware/command-stream.md 5.2. */
+/* Returns how many warps with this number of registers fit in an SM
+ * (docs/hardware/command-stream.md 5.2). */
 static uint64_t warps_by_registers(uint32_t registers) {
   const uint64_t per_warp = base_round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
   return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
@@ -157,23 +158,23 @@ static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct
     return report_sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
   if (threads > warps_by_registers(g->registers) * GPU_WARP_SIZE)
     return report_sked(fault, launch, SKED_REGISTER_CONSUMPTION,
-                       "CTA register consumption: %llu threads of %u registers do not fit an SM",
+                       "CTA register consumption: %llu threads of %u registers do not fit in an SM",
                        (unsigned long long)threads, g->registers);
   if (g->barriers > BARRIERS_MAX)
     return refuse_descriptor(fault, launch, "BARRIER_COUNT is above 16");
   return true;
 }
 
-/* A grid that fits no SM would wait for ever. */
+/* A grid that fits in no SM would wait forever. */
 static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t disabled = (uint64_t)qmd_get(qmd, QMD_SM_DISABLE_MASK_UPPER) << 32 |
                       qmd_get(qmd, QMD_SM_DISABLE_MASK_LOWER);
   uint64_t all = (UINT64_C(1) << launch->sm.sm_count) - 1;
   return (disabled & all) != all ||
-         refuse_descriptor(fault, launch, "SM_DISABLE_MASK leaves no SM");
+         refuse_descriptor(fault, launch, "SM_DISABLE_MASK disables all SMs");
 }
 
-/* Whether code is a carve-out's or 0, with which the SM chooses. */
+/* Returns whether code is that of a carve-out, or 0, which lets the SM choose. */
 static bool is_carveout(uint32_t code) {
   for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
     if (code == shared_carveout_code(shared_carveout_kib[i]))
@@ -181,9 +182,9 @@ static bool is_carveout(uint32_t code) {
   return code == 0;
 }
 
-/* command-stream.md 5.4. Grids with all three codes 0 run on a board (docs/hardware/bring-up.md 4).
- * The effect of codes between those of the carve-outs, and of sizes between their units, is
- * unknown. */
+/* Checks shared memory and carve-outs (command-stream.md 5.4). Grids with all three codes 0 run on
+ * a board (docs/hardware/bring-up.md 4). The effect of codes between carve-outs, and of sizes
+ * between their units, is unknown. */
 static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
   uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
@@ -198,15 +199,15 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
         "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u", bytes,
         low, high);
   if (bytes % SHARED_UNIT)
-    return refuse_descriptor(fault, launch, "SHARED_MEMORY_SIZE is no multiple of 128");
+    return refuse_descriptor(fault, launch, "SHARED_MEMORY_SIZE is not a multiple of 128");
   if (!is_carveout(low) || !is_carveout(high) ||
       !is_carveout(qmd_get(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE)))
     return refuse_descriptor(fault, launch,
-                             "an SM_CONFIG_SHARED_MEM_SIZE is no carve-out of SM 8.7");
+                             "an SM_CONFIG_SHARED_MEM_SIZE is not a carve-out of SM 8.7");
   return true;
 }
 
-/* The number of CTAs that an SM holds at once; docs/hardware/command-stream.md 5.2, 5.4, 9.1. */
+/* Returns how many CTAs an SM holds at once (docs/hardware/command-stream.md 5.2, 5.4, 9.1). */
 static int ctas_per_sm(const uint32_t *qmd, const struct sm_grid *g) {
   const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
   const uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
@@ -234,8 +235,8 @@ bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
   return emu_mmu_host(as, state->local_base, bytes, true, fault) != NULL;
 }
 
-/* command-stream.md 4.3, 5.5: checks the sizes, and that the pool at SET_SHADER_LOCAL_MEMORY is
- * large enough and mapped. */
+/* Checks the sizes of local memory, and that the pool at SET_SHADER_LOCAL_MEMORY is large enough
+ * and mapped (command-stream.md 4.3, 5.5). */
 static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
                         const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
@@ -254,10 +255,11 @@ static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
   uint64_t warp = base_round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
   uint64_t tpc = base_round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
   if (thread > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
-    return report_sked(fault, launch, SKED_LOCAL_TOTAL,
-                       "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
-                       (unsigned long long)thread, (unsigned long long)tpc,
-                       (unsigned long long)state->local_bytes_per_tpc);
+    return report_sked(
+        fault, launch, SKED_LOCAL_TOTAL,
+        "local memory total: %llu bytes per thread need %llu per TPC, but the pool has %llu",
+        (unsigned long long)thread, (unsigned long long)tpc,
+        (unsigned long long)state->local_bytes_per_tpc);
   return emu_local_pool(as, state, fault);
 }
 
@@ -274,7 +276,8 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       return report_sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i,
                          bytes);
     if (address % BANK_ALIGN)
-      return refuse_descriptor(fault, launch, "a constant bank's address is no multiple of 64");
+      return refuse_descriptor(fault, launch,
+                               "the address of a constant bank is not a multiple of 64");
     struct sm_range range;
     if (!emu_mmu_range(as, address, &range)) {
       emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
@@ -283,7 +286,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       fault->record.program = launch->sm.program;
       return false;
     }
-    /* A size beyond the mapping is a fault only if the code reads there. */
+    /* If the size exceeds the mapping, only reads past the mapping fault. */
     uint64_t mapped = range.gpu + range.size - address;
     launch->sm.bank[i].data = range.host + (address - range.gpu);
     launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
@@ -297,8 +300,8 @@ bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
   return decode_banks(as, qmd, &launch, fault);
 }
 
-/* Decodes one of the three releases. slot is shifted so that it has the release at the place of
- * release 0. command-stream.md 5.6. */
+/* Decodes one of the three releases (command-stream.md 5.6). slot points to the words of the
+ * descriptor, shifted so that this release is in the place of release 0. */
 static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
                            struct emu_release *release, struct emu_fault *fault) {
   uint32_t size = qmd_get(slot, QMD_RELEASE0_STRUCTURE_SIZE);
@@ -339,31 +342,31 @@ static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
   return true;
 }
 
-/* Refuses bits of no field, whose effect is unknown. Fields of the scheduler (HW_ONLY) may be
- * set. */
+/* Rejects bits that belong to no field, because their effect is unknown. Fields of the scheduler
+ * (HW_ONLY) may be set. */
 static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
                            struct emu_fault *fault) {
   uint32_t set = 0;
   for (unsigned i = 0; i < QMD_WORDS; i++)
     set |= qmd[i] & qmd_reserved[i];
-  return !set || refuse_descriptor(fault, launch, "bits are set that belong to no field");
+  return !set || refuse_descriptor(fault, launch, "bits that belong to no field are set");
 }
 
-/* Dependents, queues and counters; docs/hardware/command-stream.md 5.6 */
+/* Decodes dependents, queues and counters (docs/hardware/command-stream.md 5.6). */
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
   if (qmd_get(qmd, QMD_IS_QUEUE))
-    return refuse_descriptor(fault, launch, "how work queues run is not published");
+    return refuse_descriptor(fault, launch, "work queues are not documented");
   if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
     return refuse_descriptor(fault, launch,
-                             "DEPENDENT_QMD1 has no pointer in the published layout");
+                             "DEPENDENT_QMD1 has no pointer in the documented layout");
   launch->dependent = qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE);
   launch->dependent_qmd = (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT;
   launch->dependent_action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
   if (!launch->dependent)
     return true;
   if (launch->dependent_action == DEPENDENT_INCREMENT_PUT)
-    return refuse_descriptor(fault, launch, "DEPENDENT_QMD0: how work queues run is not published");
+    return refuse_descriptor(fault, launch, "DEPENDENT_QMD0: work queues are not documented");
   if (launch->dependent_action != DEPENDENT_SCHEDULE &&
       launch->dependent_action != DEPENDENT_INVALIDATE_COPY_SCHEDULE &&
       launch->dependent_action != DEPENDENT_DECREMENT_DEPENDENCE)

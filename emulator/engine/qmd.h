@@ -1,4 +1,4 @@
-/* Launch descriptors (QMD). A function that returns false has filled in the fault. */
+/* Launch descriptors (QMD). Functions that return false have set *fault. */
 #ifndef TEGRACL_EMULATOR_QMD_H
 #define TEGRACL_EMULATOR_QMD_H
 
@@ -22,24 +22,24 @@ struct emu_launch {
   struct sm_grid sm;
   uint64_t qmd_address;
   bool invalidate_code;
-  bool one_at_a_time; /* CTAs run one after the other */
-  int per_sm;         /* CTAs that one SM holds */
-  uint64_t first_cta; /* index; not 0 if the descriptor is of a preempted grid */
+  bool one_at_a_time; /* runs one CTA after the other */
+  int per_sm;         /* number of CTAs that one SM holds */
+  uint64_t first_cta; /* index, nonzero for the descriptor of a preempted grid */
   struct emu_release release[3];
   bool dependent;
   uint64_t dependent_qmd;
   uint32_t dependent_action;
 };
 
-/* Decodes and checks a descriptor as scheduler and front end do. */
+/* Decodes and checks a descriptor, as the scheduler and the front end do. */
 bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
-/* Whether all constant banks of the descriptor are mapped. */
+/* Returns whether all constant banks of the descriptor are mapped. */
 bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
                    struct emu_fault *fault);
-/* Whether the grid uses local memory. Sets no fault. */
+/* Returns whether the grid uses local memory. Does not set a fault. */
 bool emu_qmd_uses_local(const uint32_t *qmd);
-/* Whether all of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */
+/* Returns whether the whole pool at SET_SHADER_LOCAL_MEMORY is mapped. */
 bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
                     struct emu_fault *fault);
 /* Reads a descriptor from memory (grid.c). */

@@ -1,6 +1,5 @@
-/* Semaphore writes by the engines: one word, two words, or four with the time,
- * as a store or as an atomic operation. docs/hardware/command-stream.md 3.1, 4.7.
- */
+/* Semaphore writes of the engines: one word, two words, or four words with the time, as a store or
+ * as an atomic operation (docs/hardware/command-stream.md 3.1, 4.7). */
 #include "emulator/engine/report.h"
 
 #include <string.h>
@@ -97,7 +96,7 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
                       struct emu_fault *fault) {
   struct emu_as *as = channel->as;
   size_t bytes = report->wide ? sizeof(uint64_t) : sizeof(uint32_t);
-  /* Any 32-bit write to a syncpoint's window increments it. */
+  /* Any 32-bit write to the window of a syncpoint increments it. */
   if (!report->wide && !report->timestamp && !report->reduce)
     return emu_mmu_write(as, report->address, &(uint32_t){(uint32_t)report->payload}, bytes, fault);
   if (report->timestamp)
@@ -105,8 +104,9 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
   uint8_t *host = emu_mmu_host(as, report->address, bytes, true, fault);
   if (!host)
     return false;
-  /* The time is written before the payload: a reader that sees the payload may read the time
-   * (docs/hardware/command-stream.md 3.1). One that sees the time may find an old payload. */
+  /* Writes the time before the payload, so that a reader that sees the payload may read the time
+   * (docs/hardware/command-stream.md 3.1). A reader that sees the time may still find the old
+   * payload. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
     if (emu_injected(EMU_PLACE_TIME_ZERO))

@@ -11,7 +11,7 @@ struct emu_as;
 struct emu_channel;
 struct emu_fault;
 
-/* Addition of 32-bit floats, which the copy class has and enum report_reduction has not. */
+/* Addition of 32-bit floats, which the copy class supports and enum report_reduction lacks. */
 enum { EMU_REDUCTION_FLOAT_ADD = REPORT_RED_XOR + 1 };
 
 /* A write to a semaphore. */
@@ -24,14 +24,14 @@ struct emu_report {
   bool reduce_signed;
 };
 
-/* Writes a semaphore. The address must be aligned (emu_report_misaligned). False: the fault is
- * filled in. */
+/* Writes a semaphore, whose address must be aligned (emu_report_misaligned). Returns false with
+ * *fault set on an error. */
 bool emu_report_write(struct emu_channel *channel, const struct emu_report *report,
                       struct emu_fault *fault);
-/* Reads the value that an acquire compares. False: the fault is filled in. */
+/* Reads the value that an acquire compares. Returns false with *fault set on an error. */
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault);
-/* Whether the address is not a multiple of the size that is written: 4, 8 or 16 bytes. */
+/* Returns whether the address is not a multiple of the number of bytes written: 4, 8 or 16. */
 bool emu_report_misaligned(const struct emu_report *report);
 
 #endif

@@ -1,9 +1,8 @@
-/* The runlist chooses the channel that has its turn. The order of TSGs is that of the list
- * that nvgpu builds (common/fifo/runlist.c): those of the high level between all others,
- * those of the medium level between the low ones. A TSG has the engine for its time slice,
- * and its channels take turns within it. With ctxsw:MS it keeps the engine after its slice
- * until its grids give way, as its preemption mode says, or until it is ended.
- */
+/* The runlist chooses the channel that runs next. TSGs are in the order of the list that nvgpu
+ * builds (common/fifo/runlist.c): those of high level between all others, those of medium level
+ * between those of low level. A TSG has the engine for its time slice, within which its channels
+ * take turns. With ctxsw:MS it keeps the engine after its slice until its grids can be preempted in
+ * its preemption mode, or until it is aborted. */
 #include "emulator/engine/runlist.h"
 
 #include "emulator/engine/channel_engine.h"
@@ -25,16 +24,16 @@ enum {
   LATE_PERIOD_MS = 100, /* nvgpu, include/nvgpu/fifo.h, CTXSW_TIMEOUT_PERIOD_MS */
 };
 
-/* Guarded by gpu.lock. */
+/* Protected by gpu.lock. */
 static struct {
-  const void *tsg; /* the TSG whose slice it is; may be freed */
+  const void *tsg; /* the TSG that has the time slice; may be freed */
   uint64_t slice_end;
-  int waited; /* consecutive turns of its channels that ended waiting */
-  /* The position of the pass over each level's TSGs: the first channel id of the last TSG that had
-   * its slice; -1: at the beginning. */
+  int waited; /* consecutive turns of its channels that ended with a wait */
+  /* How far the current pass over the TSGs of each level has come: the first channel id of the TSG
+   * that had a slice last, or -1 at the start of a pass. */
   int passed[LEVELS];
-  const void *late; /* the TSG that does not give way while others wait; or NULL */
-  uint64_t late_at; /* end of its current late period */
+  const void *late; /* the TSG that keeps the engine while others wait, or NULL */
+  uint64_t late_at; /* end of the current late period */
 } runlist = {.passed = {-1, -1, -1}};
 
 static bool is_runnable(const struct emu_channel *channel) {
@@ -42,8 +41,8 @@ static bool is_runnable(const struct emu_channel *channel) {
          atomic_load(&channel->serviceable);
 }
 
-/* The next TSG of the level in this pass: the id of the first of its channels that can run, or
- * -1. */
+/* Returns the next TSG of the level in this pass, as the id of the first of its channels that can
+ * run, or -1 if there is none. */
 static int next_of_level(uint32_t level) {
   for (int i = runlist.passed[level] + 1; i < EMU_CHANNELS; i++) {
     const struct emu_channel *channel = emu_channels.by_id[i];
@@ -58,7 +57,7 @@ static int next_of_level(uint32_t level) {
   return -1;
 }
 
-/* A slice of one level restarts the passes of the levels above it. */
+/* A slice of one level restarts the passes of the higher levels. */
 static int take_slice(int level, int id) {
   runlist.passed[level] = id;
   for (int above = level + 1; above < LEVELS; above++)
@@ -66,15 +65,16 @@ static int take_slice(int level, int id) {
   return id;
 }
 
-/* Chooses the next TSG: all of the high level before each TSG of a lower one, and all of the medium
- * level before each of the low level. Returns as next_of_level. */
+/* Chooses the next TSG: all TSGs of high level before each one of a lower level, and all of medium
+ * level before each one of low level. Returns the same as next_of_level. */
 static int next_tsg(void) {
   for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
     const int id = next_of_level((uint32_t)level);
     if (id >= 0)
       return take_slice(level, id);
   }
-  /* The list ends with the lowest level that has a TSG, and restarts with its first. */
+  /* The list ends with the lowest level that has a TSG, and restarts with the first TSG of that
+   * level. */
   for (int level = NVGPU_INTERLEAVE_LOW; level <= NVGPU_INTERLEAVE_HIGH; level++) {
     runlist.passed[level] = -1;
     const int id = next_of_level((uint32_t)level);
@@ -93,7 +93,7 @@ static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
   return NULL;
 }
 
-/* The TSG whose slice it is, if the slice is not over and the TSG still exists. */
+/* Returns the TSG that has the time slice, or NULL if the slice is over or the TSG is gone. */
 static struct emu_tsg *current_tsg(uint64_t now) {
   for (int i = 0; now < runlist.slice_end && i < EMU_CHANNELS; i++)
     if (is_runnable(emu_channels.by_id[i]) && emu_channels.by_id[i]->tsg == runlist.tsg)
@@ -107,16 +107,16 @@ bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
   return runlist.late == tsg;
 }
 
-/* Whether the channel has running work, which keeps the engine. DISABLE does not stop it. */
+/* Returns whether running work of the channel keeps the engine. DISABLE does not stop such work. */
 static bool keeps_engine(const struct emu_channel *channel) {
   return channel && channel->engine->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
          atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
 }
 
-/* Counts a late period. Returns whether the TSG must be ended. The count restarts when GP_GET has
- * moved, but only of channels with the driver's ring. For others all late periods of their lifetime
- * add up. nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout, and common/fifo/channel.c,
- * nvgpu_channel_update_and_check_ctxsw_timeout. */
+/* Counts a late period, and returns whether the TSG must be aborted. The count restarts when GP_GET
+ * has moved, but only for channels with a ring of the kernel driver. For other channels, all late
+ * periods of their lifetime add up. See nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout,
+ * and common/fifo/channel.c, nvgpu_channel_update_and_check_ctxsw_timeout. */
 static bool is_too_late(struct emu_tsg *tsg) {
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
     const uint32_t get = c->submit ? c->engine->gp_get : c->switch_late_get;
@@ -133,8 +133,8 @@ static bool is_too_late(struct emu_tsg *tsg) {
   return false;
 }
 
-/* Call after the end of a slice: returns a channel of its TSG if the TSG does not give way and
- * others wait, else NULL. Ends the TSG if this takes too long. */
+/* Call after the end of a slice. Returns a channel of its TSG if the TSG keeps the engine while
+ * others wait, else NULL. Aborts the TSG if this takes too long. */
 static struct emu_channel *late_channel(uint64_t now) {
   struct emu_channel *late = NULL;
   bool others = false;
@@ -162,9 +162,10 @@ static struct emu_channel *late_channel(uint64_t now) {
   for (; period && now >= runlist.late_at; runlist.late_at += period) {
     if (!is_too_late(late->tsg))
       continue;
-    emu_warn("a grid, or with CTA a work-group, did not give way to another TSG for 3 s: its TSG "
-             "is ended with notifier 8; make kernels shorter, or use CILP",
-             "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
+    emu_warn(
+        "a grid (with CTA preemption, a work-group) kept another TSG waiting for 3 s: its TSG is "
+        "aborted with notifier 8; make kernels shorter, or use CILP",
+        "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
     emu_tsg_abort(late->tsg, NOTIFIER_IDLE_TIMEOUT);
     runlist.late = NULL;
     return NULL;

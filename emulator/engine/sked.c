@@ -1,11 +1,10 @@
-/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate, dependence
- * counters. docs/hardware/command-stream.md 4.5, 5.6.
+/* Actions of the hardware scheduler (SKED) on descriptors: schedule, prefetch, invalidate, and
+ * dependence counters (docs/hardware/command-stream.md 4.5, 5.6).
  *
- * A descriptor whose DEPENDENCE_COUNTER is not zero is held until the counter is zero. PCAS
- * actions decrement it, and grids whose dependent it is when they end. How the counter,
- * scheduling and REQUIRE_SCHEDULING_PCAS work together is concluded from the fields' names
- * (qmd-v03.csv); no open driver uses them.
- */
+ * A descriptor with a nonzero DEPENDENCE_COUNTER is held until the counter is zero. It is
+ * decremented by PCAS actions and by the end of grids whose dependent the descriptor is. How the
+ * counter, scheduling and REQUIRE_SCHEDULING_PCAS interact is inferred from the names of the fields
+ * (qmd-v03.csv), because no open-source driver uses them. */
 #include "emulator/engine/sked.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 #include "gpu/hw/qmd.h"
 
 enum {
-  HELD_MAX = 1024, /* of a channel; more than any board holds */
+  HELD_MAX = 1024, /* per channel; more than any board holds */
   DEPENDENCES_MAX = 0xffff,
   SKED_DEPENDENCE_UNDERFLOW = 8,
   SKED_INVALIDATE_ACTIVE = 29,
@@ -53,7 +52,7 @@ static void drop_held(struct emu_held_qmd **link) {
   free(held);
 }
 
-/* Reads a descriptor as the scheduler does: through its cache. */
+/* Reads a descriptor through the scheduler's cache. */
 static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qmd,
                      struct emu_fault *fault) {
   if (!emu_qmd_read(channel->as, address, qmd, fault))
@@ -62,8 +61,8 @@ static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qm
   return true;
 }
 
-/* The scheduler's copy of a descriptor, which it makes if there is none. NULL: the fault is filled
- * in. */
+/* Returns the scheduler's copy of a descriptor, and makes one if there is none. Returns NULL with
+ * *fault set on an error. */
 static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64_t address,
                                              const struct emu_shader_state *shader,
                                              struct emu_fault *fault) {
@@ -165,10 +164,10 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
   const struct emu_shader_state *shader = &channel->engine->compute.shader;
   switch (action) {
   case PCAS_PREFETCH:
-    emu_stale_prefetch(channel->as, address); /* otherwise it is read when its grid starts */
+    emu_stale_prefetch(channel->as, address); /* without a cache it is read when its grid starts */
     return true;
   case PCAS_NOP:
-  case PCAS_INCREMENT_CWD_REF_COUNTER: /* the counters are not read */
+  case PCAS_INCREMENT_CWD_REF_COUNTER: /* nothing reads these counters */
     return true;
   case PCAS_INVALIDATE:
     return invalidate_descriptor(channel, address, fault);
@@ -186,7 +185,7 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
   case PCAS_INCREMENT_DEPENDENCE:
     return increment_dependences(channel, address, fault);
   case PCAS_INCREMENT_PUT:
-    return refuse_descriptor(fault, address, "how work queues run is not published");
+    return refuse_descriptor(fault, address, "work queues are not documented");
   default:
     return refuse_descriptor(fault, address, "the PCAS action is illegal");
   }
@@ -199,7 +198,7 @@ enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault
   for (const struct emu_held_qmd *held = channel->engine->held; held; held = held->next) {
     if (held->scheduled) {
       refuse_descriptor(fault, held->address,
-                        "it is waited for, but its DEPENDENCE_COUNTER never becomes zero");
+                        "the channel waits for it, but its DEPENDENCE_COUNTER never becomes zero");
       return EMU_FAULT;
     }
   }

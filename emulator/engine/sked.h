@@ -1,6 +1,5 @@
-/* The scheduler: launch descriptors that wait for others. A function that returns false has filled
- * in the fault.
- */
+/* The hardware scheduler: launch descriptors that wait for others. Functions that return false have
+ * set *fault. */
 #ifndef TEGRACL_EMULATOR_SKED_H
 #define TEGRACL_EMULATOR_SKED_H
 
@@ -19,21 +18,21 @@ struct emu_held_qmd {
   uint64_t address;
   uint32_t dependences; /* remaining */
   bool scheduled;
-  bool requires_scheduling; /* it also waits for an action that schedules it */
+  bool requires_scheduling; /* also waits for an action that schedules it */
   struct emu_shader_state shader;
 };
 
-/* Does an action of SEND_SIGNALING_PCAS2_B. */
+/* Executes an action of SEND_SIGNALING_PCAS2_B. */
 bool emu_sked_pcas(struct emu_channel *channel, uint64_t qmd_address, uint32_t action,
                    struct emu_fault *fault);
 /* Launches the grid of a descriptor, or holds it until its dependences are met. */
 bool emu_sked_schedule(struct emu_channel *channel, uint64_t qmd_address,
                        const struct emu_shader_state *shader, struct emu_fault *fault);
-/* One of the dependences of a descriptor is met. */
+/* Decrements the dependence counter of a descriptor, whose grid starts at zero. */
 bool emu_sked_decrement(struct emu_channel *channel, uint64_t qmd_address,
                         const struct emu_shader_state *shader, struct emu_fault *fault);
-/* Runs the channel's grids, as emu_grids_run. It is a fault if a held descriptor will never start,
- * for which a board would wait forever. */
+/* Runs the channel's grids like emu_grids_run. Raises a fault if a held descriptor can never start;
+ * a board would wait forever. */
 enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault);
 /* Drops the channel's held descriptors. */
 void emu_sked_drop(struct emu_channel *channel);

@@ -1,10 +1,9 @@
 /* Lines of bytes in pitch and block-linear surfaces.
  *
- * Block-linear: a GOB holds 64 bytes of 8 rows, a block 1 GOB across and up to 32
- * down and deep (docs/hardware/command-stream.md 7.4). Within a GOB runs of 16 bytes are
- * swizzled as on Turing and later (Mesa's nil/tiling.rs, TuringColor2D; the layout
- * of Xavier and later by drm_fourcc.h's NVIDIA modifiers).
- */
+ * In the block-linear layout, a GOB has 8 rows of 64 bytes, and a block is 1 GOB wide and up to 32
+ * GOBs high and deep (docs/hardware/command-stream.md 7.4). Within a GOB, runs of 16 bytes are
+ * swizzled as on Turing and later (TuringColor2D in Mesa's nil/tiling.rs; the layout of Xavier and
+ * later in the NVIDIA modifiers of drm_fourcc.h). */
 #include "emulator/engine/surface.h"
 
 #include "emulator/engine/mmu.h"
@@ -41,8 +40,8 @@ static uint64_t block_linear_offset(const struct emu_surface *s, uint64_t x, uin
          y % block_rows / GOB_HEIGHT * GOB_BYTES + gob_offset(x % GOB_WIDTH, y % GOB_HEIGHT);
 }
 
-/* The address of the byte at line and column. *run: how many of the bytes from there are
- * contiguous. */
+/* Returns the address of the byte at line and column, and sets *run to the number of contiguous
+ * bytes from there on. */
 static uint64_t locate_byte(const struct emu_surface *s, uint64_t line, uint64_t column,
                             uint64_t bytes, uint64_t *run) {
   *run = bytes;

@@ -100,9 +100,9 @@ static void warn_if_given_up(const struct emu_channel *channel) {
    * the result of its work. */
   const bool used = channel->engine->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
-    emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
-             "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
-             "without it, with the mode that it had (WFI)",
+    emu_warn("a client gave up a channel because SET_PREEMPTION_MODE was refused. The request may "
+             "fail, because it has to preempt the whole TSG within 100 ms. The channel works "
+             "without it, in its previous mode (WFI)",
              "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
 }
 
@@ -318,10 +318,11 @@ static int make_context(struct emu_channel *channel) {
   if (header + GPU_PAGE_BYTES <= GPU_VA_END)
     return 0;
   struct emu_fault fault;
-  emu_fault_set(&fault, NOTIFIER_GR_EXCEPTION, header,
-                "a board would freeze: the context lies beyond 40 bits, at 0x%llx, for the "
-                "address space ends too high or the rings are too large",
-                (unsigned long long)header);
+  emu_fault_set(
+      &fault, NOTIFIER_GR_EXCEPTION, header,
+      "a board would freeze: the context at 0x%llx is beyond 40 bits, because the address "
+      "space ends too high or the rings are too large",
+      (unsigned long long)header);
   emu_fault_raise_locked(channel, &fault);
   return -EINVAL;
 }

@@ -111,8 +111,8 @@ static void window_checks(void **state) {
     uint32_t high, low;
     const char *message;
   } rows[] = {
-      {0x7294, 0, "lies beyond 40 bits"},
-      {0xfe, 0x800000, "is no multiple of 16 MiB"},
+      {0x7294, 0, "exceeds 40 bits"},
+      {0xfe, 0x800000, "is not a multiple of 16 MiB"},
   };
   for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
     const unsigned row = i / 2;
