@@ -1,4 +1,5 @@
-/* Which fds are the device's or hidden, their duplicates, and the events among them. */
+/* File descriptors that belong to the device or are hidden from the program, their duplicates, and
+ * event descriptors. */
 #include "emulator/descriptors.h"
 
 #include <errno.h>
@@ -14,12 +15,12 @@
 
 enum { WORD_BITS = 64 };
 
-/* A set of fds. Every close and poll of the program reads it, so it has no lock. */
+/* A set of fds. It has no lock, because every close and poll of the program reads it. */
 struct fds {
   _Atomic uint64_t bits[EMU_FDS / WORD_BITS];
 };
 static struct fds ours, hidden;
-static _Atomic pid_t owner; /* the process whose fds they are */
+static _Atomic pid_t owner; /* the process to which the fds belong */
 
 static void set_bit(struct fds *fds, int fd, bool on) {
   uint64_t bit = UINT64_C(1) << (fd % WORD_BITS);
@@ -66,7 +67,7 @@ void emu_descriptor_hide(int fd, bool is_hidden) {
   set_bit(&hidden, fd, is_hidden);
 }
 
-/* Closes the hidden fds, which the program cannot close. */
+/* Closes the hidden fds, because the program cannot. */
 void emu_descriptors_forget(void) {
   atomic_store(&owner, getpid());
   for (int fd = next_bit(&hidden, 0); fd >= 0; fd = next_bit(&hidden, fd + 1))

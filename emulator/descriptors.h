@@ -1,6 +1,5 @@
-/* Calls on fds that struct nvgpu_os does not have, for the library that redirects the
- * calls of other programs (preload/).
- */
+/* Calls on fds that struct nvgpu_os lacks, for the library that redirects the calls of other
+ * programs (preload/). */
 #ifndef TEGRACL_EMULATOR_DESCRIPTORS_H
 #define TEGRACL_EMULATOR_DESCRIPTORS_H
 
@@ -9,46 +8,48 @@
 
 struct emu_object;
 
-/* fds at and above this are never the device's. */
+/* fds from this number on never belong to the device. */
 enum { EMU_FDS = 1 << 20 };
 
-/* Whether fd is the device's in this process, and not in a child that shares its memory (vfork) or
- * has a copy. Async-signal-safe. */
+/* Returns whether fd belongs to the device in this process. Returns false in a child that shares
+ * the process's memory (vfork) or has a copy of it. Async-signal-safe. */
 bool emulator_owns(int fd);
-/* The first such fd at or above fd, or -1. */
+/* Returns the first fd >= fd that belongs to the device, or -1. */
 int emulator_owns_next(int fd);
-/* The same for fds of the emulator that must be hidden from the program. */
+/* Like the two above, for fds of the emulator that are hidden from the program. */
 bool emulator_hides(int fd);
 int emulator_hides_next(int fd);
-/* fcntl(F_DUPFD) of an fd of the device; flags: O_CLOEXEC or 0. The new fd, or -errno. */
+/* Implements fcntl(F_DUPFD) for an fd of the device. flags is O_CLOEXEC or 0. Returns the new fd,
+ * or -errno. */
 int emulator_dup(int fd, int minimum, int flags);
-/* dup3 of two different fds, of which at least one is the device's: target, or -errno. */
+/* Implements dup3 for two different fds, at least one of which belongs to the device. Returns
+ * target, or -errno. */
 int emulator_dup_onto(int fd, int target, int flags);
 
-/* Whether fd is an event's, whose readiness is reported once. */
+/* Returns whether fd is that of an event, whose readiness is reported only once. */
 bool emulator_is_event(int fd);
-/* Call when an event's fd is readable. True if this call reports the event, false if another
- * did. */
+/* Call when an event's fd is readable. Returns true if this call may report the event, false if
+ * another one has. */
 bool emulator_event_take(int fd);
 
-/* The status of a node. False: path, or the file of fd, is no node. */
+/* Return the status of a node. False means that path, or the file of fd, is not a node. */
 bool emulator_node_status(const char *path, struct stat *status);
 bool emulator_fd_status(int fd, struct stat *status);
 
-/* Whether the control node is mapped, so that munmap must be redirected. */
+/* Returns whether the control node is mapped, so that munmap must be redirected. */
 bool emulator_is_mapped(void);
 
-/* Makes the engine watch the doorbell, to which programs store themselves. */
+/* Makes the engine poll the doorbell, for programs that store to it directly. */
 void emulator_watch_doorbell(void);
 /* Wakes the engine. Call when the program waits or makes a request. */
 void emulator_wake_engine(void);
 
 /* ---- within the emulator, with gpu.lock held ---- */
 
-/* Adds fd to the device's, or to the hidden ones, or removes it. */
+/* Add fd to, or remove it from, the fds of the device or the hidden fds. */
 void emu_descriptor_note(int fd, bool ours);
 void emu_descriptor_hide(int fd, bool hidden);
-/* Call in a child of fork, where none is the device's. */
+/* Forgets all fds. Call in a child after fork, where none belongs to the device. */
 void emu_descriptors_forget(void);
 
 #endif

@@ -1,6 +1,5 @@
-/* The software Orin as an nvgpu_os: the nodes and their paths, the calls on descriptors,
- * and the lifetime of the device.
- */
+/* The software Orin as a struct nvgpu_os: the nodes and their paths, the calls on descriptors, and
+ * the lifetime of the device. */
 #include "emulator/emulator.h"
 
 #include <errno.h>
@@ -48,11 +47,11 @@
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The emulated board has at most 1/MEMORY_SHARE of the host's memory. Other programs need the
- * rest. */
+/* The emulated board has at most 1/MEMORY_SHARE of the host's memory, because other programs need
+ * the rest. */
 enum { MEMORY_SHARE = 2 };
 
-/* The status of a node; docs/hardware/kernel-interface.md 1.1. */
+/* Status of a node (docs/hardware/kernel-interface.md 1.1). */
 enum {
   NODE_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP,
   NODE_MAJOR = 484,
@@ -65,7 +64,8 @@ uint64_t emu_time_ns(void) {
   return base_clock_ns() / PTIMER_STEP_NS * PTIMER_STEP_NS;
 }
 
-/* The number of bytes in a file of a control group; UINT64_MAX: "max", or no file. */
+/* Returns the number of bytes in a file of a control group, or UINT64_MAX if there is no file or it
+ * contains "max". */
 static uint64_t limit_in_file(const char *path) {
   char line[32] = "";
   FILE *f = fopen(path, "re");
@@ -87,8 +87,8 @@ static uint64_t host_memory(void) {
   return bytes;
 }
 
-/* A child of fork has no engine, and cannot use its parent's objects. Its table starts empty, and
- * the copied objects are not freed. */
+/* A child of fork has no engine thread and cannot use the objects of its parent. Its table starts
+ * empty, and the copied objects are not freed. */
 static void after_fork_in_child(void) {
   was_started = false;
   emu_descriptors_forget();
@@ -120,7 +120,7 @@ static void after_fork_in_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Creates the device at the first open. gpu.lock held. */
+/* Creates the device when it is first opened. The caller holds gpu.lock. */
 static void device_start(void) {
   static const struct base_fork_handlers handlers = {before_fork, after_fork_in_parent,
                                                      after_fork_in_child};
@@ -138,10 +138,11 @@ static void device_start(void) {
   emu_memory.used = emu_memory.limit - emu_inject_free_bytes(emu_memory.limit);
   cpu_set_t cpus;
   emu_engine.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  /* Ids count up from here while nvmap is loaded; docs/hardware/kernel-interface.md 3.5. */
+  /* Handle ids count up from here as long as nvmap is loaded (docs/hardware/kernel-interface.md
+   * 3.5). */
   if (!emu_nvmap.next_handle)
     emu_nvmap.next_handle = 0x7fffffff;
-  /* The id that was freed last is used first, at the beginning 511; 3.1 OPEN_CHANNEL. */
+  /* Channel ids are a stack: the one freed last is used first, initially 511 (3.1 OPEN_CHANNEL). */
   emu_channels.free_count = EMU_CHANNELS;
   for (int i = 0; i < EMU_CHANNELS; i++)
     emu_channels.free_ids[i] = (uint16_t)i;
@@ -169,8 +170,8 @@ void emu_device_stop_if_unused(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Prints leaks and counts. A device that was never opened prints nothing: a program under
- * tegracl-emulate has a second one in the driver. */
+/* Prints leaks and counts. A device that was never opened prints nothing, because under
+ * tegracl-emulate a program has a second one in the driver. */
 __attribute__((destructor)) static void report_at_exit(void) {
   if (!was_started)
     return;
@@ -178,7 +179,7 @@ __attribute__((destructor)) static void report_at_exit(void) {
   emu_profile_print();
 }
 
-/* An open of this node requests the default big page size, and Orin has none; 1.1. */
+/* Opening this node requests the default big page size, which Orin does not have (1.1). */
 static int open_as(void) {
   return -EINVAL;
 }
@@ -190,13 +191,13 @@ static int open_tsg(void) {
   emu_power_use();
   return emu_tsg_open();
 }
-/* Only root may open these nodes, and the client is a member of the group video; 1.1, "Mode,
- * owner". */
+/* Only root may open these nodes; the client is a member of the group video (1.1, "Mode,
+ * owner"). */
 static int open_refused(void) {
   return -EACCES;
 }
 
-/* docs/hardware/kernel-interface.md 1.1. Each node of the GPU has an old name as well. */
+/* The nodes of docs/hardware/kernel-interface.md 1.1. Those of the GPU also have an old name. */
 static const struct node {
   const char *path, *old_path;
   int (*open)(void);
@@ -240,7 +241,7 @@ bool emulator_node_status(const char *path, struct stat *status) {
   *status = (struct stat){
       .st_mode = S_IFCHR | (refused ? S_IRUSR | S_IWUSR : NODE_MODE),
       .st_nlink = 1,
-      .st_gid = refused ? 0 : getegid(), /* in place of the group video */
+      .st_gid = refused ? 0 : getegid(), /* stands in for the group video */
       .st_rdev = makedev(NODE_MAJOR, NODE_FIRST_MINOR + (unsigned)(node - nodes)),
       .st_blksize = GPU_PAGE_BYTES,
   };
@@ -308,7 +309,8 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
       mapping = NULL;
     }
   }
-  /* docs/hardware/kernel-interface.md 4.1 and 4.3: a child of fork has none of these mappings */
+  /* docs/hardware/kernel-interface.md 4.1 and 4.3: a child of fork does not inherit these
+   * mappings */
   if (mapping && object)
     madvise(mapping, length, MADV_DONTFORK);
   if (mapping && object && object->ops->mapped)
@@ -327,8 +329,8 @@ static int emulator_munmap(void *address, size_t length) {
   return result;
 }
 
-/* Changes what poll found into what the driver reports. Returns how many are ready: another thread
- * may have read an event. */
+/* Converts the results of poll to those that the driver would report. Returns how many fds are
+ * ready, which may be fewer because another thread has read an event. */
 static int take_events(struct pollfd *fds, const struct pollfd *polled, unsigned count) {
   int ready = 0;
   pthread_mutex_lock(&emu_gpu.lock);
@@ -369,8 +371,8 @@ static bool is_interrupted(int timeout_ms) {
   return interrupted;
 }
 
-/* The driver reports an event by POLLPRI and POLLIN, and once. Here its fd is an eventfd, which
- * only has POLLIN and stays readable. docs/hardware/kernel-interface.md 3.6, 6. */
+/* The driver reports an event once, as POLLPRI and POLLIN. Here the fd is an eventfd, which only
+ * supports POLLIN and stays readable (docs/hardware/kernel-interface.md 3.6, 6). */
 static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   if (is_interrupted(timeout_ms))
     return -EINTR;
@@ -387,8 +389,8 @@ static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return ready;
 }
 
-/* The emulator does not need the store: the token goes to the engine. The read makes access to a
- * missing page a SIGBUS, as on a board. */
+/* Passes the token to the engine directly, so the store is not needed. The read raises SIGBUS if
+ * the page is missing, as on a board. */
 static void emulator_doorbell(void *usermode_page, uint32_t token) {
   (void)*(volatile uint32_t *)usermode_page;
   if (!emu_injected(EMU_PLACE_DOORBELL))

@@ -1,12 +1,12 @@
-/* The software Orin: device nodes, host engine, compute front end and SMs. Its table of calls is
- * that of the Linux kernel's interface (gpu/nvgpu/os.h). */
+/* The software Orin: device nodes, host engine, compute front end and SMs, behind the same table of
+ * calls as the Linux kernel (gpu/nvgpu/os.h). */
 #ifndef TEGRACL_EMULATOR_H
 #define TEGRACL_EMULATOR_H
 
 #include "gpu/nvgpu/os.h"
 
-/* Created at the first open; destroyed (threads joined, memory released) when the last fd and
- * mapping are closed. */
+/* The device is created when it is first opened, and destroyed when its last fd and mapping are
+ * closed: threads are joined and memory is released. */
 extern const struct nvgpu_os nvgpu_os_emulator;
 
 #endif

@@ -1,8 +1,7 @@
 /* The table of the objects to which fds refer, and their reference counts.
  *
- * Every fd is real (a memfd, eventfd or timerfd), so the client's mmap, dup, fstat and poll
- * work.
- */
+ * Every fd is a real one (a memfd, eventfd or timerfd), so that mmap, dup, fstat and poll of the
+ * client work. */
 #include "emulator/objects.h"
 
 #include <errno.h>
@@ -46,7 +45,7 @@ int emu_table_set(int fd, struct emu_object *object) {
     emu_objects.table = table;
     emu_objects.table_size = size;
   }
-  /* The client has closed this fd by a system call that the emulator did not see. */
+  /* The client has closed this fd by a system call that bypassed the emulator. */
   if (emu_objects.table[fd])
     emu_table_clear(fd);
   emu_objects.table[fd] = object;
@@ -67,7 +66,7 @@ void *emu_table_get_kind(int fd, enum emu_kind kind) {
   return object && object->ops->kind == kind ? object : NULL;
 }
 
-/* Call after fd was closed: chooses another fd of the object, if it has one. */
+/* Call after fd was closed: chooses another fd of the object, if it has more. */
 static void replace_fd(struct emu_object *object, int fd) {
   if (object->fd != fd)
     return;
@@ -87,7 +86,8 @@ void emu_table_clear(int fd) {
   if (object->fds == 0 && object->ops->closed)
     object->ops->closed(object);
   emu_object_put(object);
-  /* The last step: gpu.lock may have been dropped, and without fds the device may be destroyed. */
+  /* This comes last, because gpu.lock may have been released and the device may be destroyed when
+   * there are no fds. */
   emu_objects.fd_count--;
 }
 
@@ -95,9 +95,9 @@ int emu_table_close(int fd) {
   struct emu_object *object = emu_table_get(fd);
   if (object && object->ops->close) {
     object->ops->close(object, fd);
-    object = emu_table_get(fd); /* gpu.lock may have been dropped */
+    object = emu_table_get(fd); /* gpu.lock may have been released */
   }
-  /* The fd first: when the object is freed, no fd may refer to it. */
+  /* Close the fd first: no fd may refer to an object that is freed. */
   int result = close(fd) < 0 ? -errno : 0;
   if (object)
     emu_table_clear(fd);

@@ -1,6 +1,5 @@
-/* Parses TEGRACL_EMULATOR, once: a list of words, separated by commas, each with settings after
- * colons, such as check:watchdog=1000000:limit=5,profile:kernels.json.
- */
+/* Parses TEGRACL_EMULATOR once: words separated by commas, each followed by its settings, which
+ * start with a colon, such as check:watchdog=1000000:limit=5,profile:kernels.json. */
 #include "emulator/options.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 #include "emulator/modes/adversary.h"
 #include "emulator/modes/inject.h"
 
-/* About half a minute of checked execution. */
+/* About half a minute of execution in check mode. */
 #define WATCHDOG_DEFAULT (UINT64_C(1) << 28)
 enum { LIMIT_DEFAULT = 50, WORD_MAX = 4096 };
 /* nvgpu, os/linux/platform_ga10b_tegra.c, railgate_delay_init */
@@ -89,10 +88,10 @@ static bool adversarial_setting(const char *setting) {
   return emu_adversary.seeded;
 }
 
-/* The words and the functions that read their settings. */
+/* The words, and the functions that parse their settings. */
 static const struct word {
   const char *name;
-  bool *on; /* NULL: the word needs a setting */
+  bool *on; /* NULL if the word requires a setting */
   bool (*setting)(const char *text);
 } words[] = {
     {"check", &options.check, check_setting},
@@ -107,7 +106,7 @@ static const struct word {
     {"fault", NULL, emu_inject_choose},
 };
 
-/* Reads one word with its settings, whose colons it overwrites. */
+/* Parses one word and its settings. Overwrites the colons. */
 static bool read_word(char *text) {
   char *next = strchr(text, ':');
   if (next)

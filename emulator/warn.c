@@ -1,4 +1,4 @@
-/* Warnings about programs that a board would punish. */
+/* Warnings about programs that would fail on a board. */
 #include "emulator/warn.h"
 
 #include <stdio.h>

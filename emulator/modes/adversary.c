@@ -1,4 +1,4 @@
-/* The seed of adversarial timing, and the random numbers that follow from it. */
+/* The seed of adversarial timing, and the random numbers that are derived from it. */
 #include "emulator/modes/adversary.h"
 
 #include <inttypes.h>
@@ -51,8 +51,8 @@ void emu_adversary_preemption(void) {
     nanosleep(&(struct timespec){.tv_nsec = PREEMPTION_NS}, NULL);
 }
 
-/* A late interrupt is up to 50 ms late. A lost one is made up for by a later one, here after two
- * seconds. */
+/* An interrupt may be up to 50 ms late. If one is lost, a later one takes its place: after two
+ * seconds here. */
 uint64_t emu_adversary_fence_delay_ns(void) {
   enum { LATE = 16, LOST = 64, LATE_NS = 50000000, LOST_NS = 2000000000 };
   if (!emu_adversary.on)

@@ -1,6 +1,5 @@
-/* Check mode: prints reports and faults of the SMs on stderr, each kind once for each
- * instruction, with the buffers near the address.
- */
+/* Check mode: prints reports and faults of the SMs on stderr, with the buffers near the address.
+ * Each kind is printed once for each instruction. */
 #include "emulator/modes/checks.h"
 
 #include <inttypes.h>
@@ -21,7 +20,8 @@
 
 enum { SEEN_MAX = 4096, TEXT_BYTES = 256 };
 
-/* A buffer at this distance is not named: no 32-bit index of a vector reaches so far. */
+/* Buffers at this distance or farther are not mentioned: no 32-bit index of a vector reaches that
+ * far. */
 #define FAR_BYTES (UINT64_C(1) << 36)
 
 static struct {
@@ -40,8 +40,8 @@ void emu_checks_forked(void) {
   checks.seen_count = 0;
 }
 
-/* Whether this is the first report of its kind at an instruction. False also if the record of
- * reports is full. */
+/* Returns whether this is the first report of its kind for an instruction. Returns false if the
+ * table of reports is full. */
 static bool first_time(const void *space, enum sm_fault_kind kind, uint64_t pc) {
   for (size_t i = 0; i < checks.seen_count; i++)
     if (checks.seen[i].pc == pc && checks.seen[i].kind == kind && checks.seen[i].space == space)
@@ -62,7 +62,8 @@ static bool is_wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint6
   return first;
 }
 
-/* Prints the place of an instruction: kernel, offset and source line, as far as they are known. */
+/* Prints the location of an instruction: kernel, offset and source line, as far as they are
+ * known. */
 static void put_code(FILE *out, const struct emu_as *as, uint64_t program, uint64_t pc) {
   char text[TEXT_BYTES];
   uint64_t offset = 0;
@@ -75,7 +76,7 @@ static void put_code(FILE *out, const struct emu_as *as, uint64_t program, uint6
     fprintf(out, ", line %" PRIu32 " of %s", line, *text ? text : "the program source");
 }
 
-/* The name that the client gave to the buffer that begins at gpu. */
+/* Copies the client's name for the buffer that starts at gpu. Returns false if there is none. */
 static bool buffer_name(const struct emu_as *as, uint64_t gpu, char *text, size_t size) {
   uint64_t offset = 0;
   return emu_note_name(as, EMULATOR_NOTE_BUFFER, gpu, text, size, &offset) && offset == 0;
@@ -88,14 +89,15 @@ static void put_buffer(FILE *out, const struct emu_as *as, uint64_t gpu, uint64_
           buffer_name(as, gpu, text, sizeof(text)) ? text : "buffer", bytes, gpu);
 }
 
-/* The distance from a mapping to an address outside it; UINT64_MAX: no mapping. */
+/* Returns the distance from a mapping to an address outside it, or UINT64_MAX if m is NULL. */
 static uint64_t distance_from_mapping(const struct emu_mapping *m, uint64_t address) {
   if (!m)
     return UINT64_MAX;
   return address < m->gpu ? m->gpu - address : address - m->gpu - emu_mapping_asked(m);
 }
 
-/* Prints the freed buffer that had an address, or the nearest buffer. mappings_lock held. */
+/* Prints the freed buffer that contained an address, or else the nearest buffer. The caller holds
+ * mappings_lock. */
 static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   char text[TEXT_BYTES];
   const struct emu_mapping *at = emu_mmu_find(as, address), *below = NULL, *above = NULL;
@@ -129,7 +131,7 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
     fprintf(out, ", in the padding of its last page");
 }
 
-/* Prints the buffer that has an address, if there is one. mappings_lock held. */
+/* Prints the buffer that contains an address, if there is one. The caller holds mappings_lock. */
 static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *at = emu_mmu_find(as, address);
   if (!at)
@@ -138,8 +140,8 @@ static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   put_buffer(out, as, at->gpu, emu_mapping_asked(at), "");
 }
 
-/* Prints the buffer to which the pointer of an access belongs, and the one that has the address.
- * mappings_lock held. */
+/* Prints the buffer to which the pointer of an access belongs, and the buffer that was accessed.
+ * The caller holds mappings_lock. */
 static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const struct sm_fault *f) {
   char text[TEXT_BYTES];
   const struct emu_mapping *owner = emu_mmu_find(as, f->owner), *at = emu_mmu_find(as, f->address);
@@ -167,7 +169,7 @@ static bool within_limit(void) {
   return number < limit;
 }
 
-/* Writes the line at once, because threads print at the same time. */
+/* Threads print concurrently, so the line is written with one call. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *f) {
   struct emu_as *as = grid->memory.space;
   char *text = NULL;
@@ -265,7 +267,7 @@ void emu_check_unmap(const struct emu_as *as, uint64_t address) {
     return;
   const bool freed = buffer_name(as, address, name, sizeof(name));
   fprintf(stderr, "tegracl: check: UNMAP_BUFFER of 0x%" PRIx64 ", where nothing is mapped%s%s\n",
-          address, freed ? ": it has been done for " : "", freed ? name : "");
+          address, freed ? ": already done for " : "", freed ? name : "");
 }
 
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size) {

@@ -1,4 +1,4 @@
-/* The table of the faults of a board, and those of requests and nodes. */
+/* The table of faults of a board, and the faults of requests and nodes. */
 #include "emulator/modes/inject.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 struct emu_inject emu_inject;
 
 enum kind {
-  KIND_NODE,     /* a node cannot be opened */
-  KIND_OLD_NODE, /* the nodes of nvgpu exist only by their old names */
+  KIND_NODE,     /* opening a node fails */
+  KIND_OLD_NODE, /* the nodes of nvgpu exist only under their old names */
   KIND_REFUSE,   /* a request is refused */
   KIND_HANG,     /* a request does not return */
-  KIND_ANSWER,   /* a request gives a wrong answer */
+  KIND_ANSWER,   /* a request returns a wrong answer */
   KIND_MEMORY,   /* little memory is free */
   KIND_PLACE,    /* an engine fails */
 };
@@ -31,10 +31,10 @@ struct emu_inject_fault {
   enum kind kind;
   const char *path;
   uint32_t request;
-  int errors[ERRORS]; /* the seed chooses one */
-  unsigned after;     /* the first calls of the process, which succeed */
-  uint64_t bytes;     /* of free memory */
-  uint32_t class_num; /* of ALLOC_OBJ_CTX; 0: any */
+  int errors[ERRORS]; /* the seed chooses one of them */
+  unsigned after;     /* number of calls of the process that succeed first */
+  uint64_t bytes;     /* free memory */
+  uint32_t class_num; /* affected class of ALLOC_OBJ_CTX; 0 for all */
   enum emu_place place;
 };
 

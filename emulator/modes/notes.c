@@ -1,6 +1,5 @@
-/* Notes of clients on ranges of their address spaces (EMULATOR_IOCTL_NOTE): names, source
- * lines and parameters of code, names of buffers. Kept only for check and profile modes.
- */
+/* Notes of clients on ranges of their address spaces (EMULATOR_IOCTL_NOTE): names, source lines and
+ * parameters of code, and names of buffers. They are kept only in check and profile modes. */
 #include "emulator/modes/notes.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-enum { NOTE_BYTES_MAX = 1 << 26 }; /* more than any program's lines */
+enum { NOTE_BYTES_MAX = 1 << 26 }; /* more than the lines of any program need */
 
 struct note {
   struct note *next;
@@ -29,7 +28,8 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *notes;
 
-/* Drops the notes of a kind (EMULATOR_NOTE_KINDS: all) on a range. lock held. */
+/* Drops the notes of a kind, or of all kinds for EMULATOR_NOTE_KINDS, on a range. The caller holds
+ * lock. */
 static void drop_notes(const struct emu_as *as, uint32_t kind, uint64_t address, uint64_t size) {
   for (struct note **link = &notes; *link;) {
     struct note *n = *link;
@@ -98,7 +98,7 @@ int emu_note(struct emu_as *as, const struct emulator_note *from) {
   }
 }
 
-/* The note of a kind on a range that has address, or NULL. lock held. */
+/* Returns the note of a kind on a range that contains address, or NULL. The caller holds lock. */
 static const struct note *find_note(const struct emu_as *as, uint32_t kind, uint64_t address) {
   const struct note *n = notes;
   while (n && (n->as != as || n->kind != kind || address - n->address >= n->size))
@@ -118,7 +118,7 @@ bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64
   return n != NULL;
 }
 
-/* The name with this number in a list of NUL-terminated names. */
+/* Returns entry number of a list of NUL-terminated names. */
 static const char *name_at(const struct note *names, uint32_t number) {
   const char *at = names->data, *end = names->data + names->bytes;
   while (number && at < end) {

@@ -1,4 +1,4 @@
-/* Notes of clients on their code and memory. */
+/* Notes of clients about their code and memory. */
 #ifndef TEGRACL_EMULATOR_NOTES_H
 #define TEGRACL_EMULATOR_NOTES_H
 
@@ -10,23 +10,24 @@
 
 struct emu_as;
 
-/* Keeps a client's note, in check and profile mode: 0, -EINVAL, -EFAULT or -ENOMEM. gpu.lock
- * held. */
+/* Keeps a note of a client in check and profile mode. Returns 0, -EINVAL, -EFAULT or -ENOMEM. The
+ * caller holds gpu.lock. */
 int emu_note(struct emu_as *as, const struct emulator_note *note);
 /* The next three functions return false if there is no such note. */
 
-/* The name of the kernel or buffer that has address, and the offset in it. */
+/* Copies the name of the kernel or buffer that contains address, and sets *offset to the offset of
+ * address in it. */
 bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64_t address,
                    char *text, size_t size, uint64_t *offset);
-/* The source line of the instruction at address. file is "" for the program's source. */
+/* Finds the source line of the instruction at address. file is "" for the source of the program. */
 bool emu_note_line(const struct emu_as *as, uint64_t address, uint32_t *line, char *file,
                    size_t size);
-/* The name of the parameter at an offset in constant bank 0 of a kernel. */
+/* Copies the name of the parameter at an offset in constant bank 0 of a kernel. */
 bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offset, char *text,
                         size_t size);
-/* Drops the notes on a range, whose contents change. */
+/* Drops the notes on a range whose contents change. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-/* Call in a child of fork. */
+/* Drops all notes and resets the lock. Call in the child after fork. */
 void emu_notes_forked(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Profile mode: prints counts of each kernel, on stderr and as JSON, with bounds on its time on
- * a board. The bounds follow from the counts and the board's rates; nothing is measured.
- */
+/* Profile mode: prints counts of each kernel, on stderr and as JSON, with lower bounds of its time
+ * on a board. The bounds are computed from the counts and the rates of the board; nothing is
+ * measured. */
 #include "emulator/modes/profile.h"
 
 #include <inttypes.h>
@@ -16,8 +16,9 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-/* Of an SM in a cycle, with four schedulers and two FP64 lanes: warp instructions, double-precision
- * warp instructions, passes of shared memory. docs/hardware/command-stream.md 9.1, 9.2. */
+/* Rates of an SM per cycle, with four schedulers and two FP64 lanes: warp instructions,
+ * double-precision warp instructions, passes of shared memory (docs/hardware/command-stream.md 9.1,
+ * 9.2). */
 static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 
 enum { NAME_BYTES = 128 };
@@ -51,7 +52,7 @@ static bool is_kernel(const struct kernel *k, const struct sm_grid *g, const cha
          (*name || (k->space == g->memory.space && k->program == g->program));
 }
 
-/* The record of a grid's kernel, or NULL: no memory. lock held. */
+/* Returns the record of a grid's kernel, or NULL if out of memory. The caller holds lock. */
 static struct kernel *find_or_add_kernel(const struct sm_grid *g) {
   char name[NAME_BYTES] = "";
   uint64_t offset;
@@ -103,7 +104,7 @@ void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_p
 
 /* --- derived values --------------------------------------------------------------- */
 
-/* Values that follow from the counts of a kernel. */
+/* Values derived from the counts of a kernel. */
 struct figures {
   uint64_t instructions;
   double lanes, sectors, passes;       /* averages */
@@ -129,7 +130,7 @@ static struct figures derive_figures(const struct kernel *k) {
   f.passes = divide_or_zero(c->shared_passes, c->shared_requests);
   f.warps = (k->threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE * k->ctas_per_sm;
   const double cycles =
-      (double)emu_board()->gpu_max_hz * emu_board()->sms; /* of all SMs in a second */
+      (double)emu_board()->gpu_max_hz * emu_board()->sms; /* cycles of all SMs per second */
   f.issue = (double)f.instructions / rates.issue / cycles;
   f.doubles = (double)doubles / rates.doubles / cycles;
   f.shared = (double)c->shared_passes / rates.shared / cycles;

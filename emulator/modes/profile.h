@@ -11,9 +11,9 @@ struct sm_grid;
 void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *counts);
 /* Counts a grid that has ended. */
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
-/* Prints the counts since the last call. */
+/* Prints the counts since the previous call. */
 void emu_profile_print(void);
-/* Call in a child of fork. */
+/* Resets the lock and the counts. Call in the child after fork. */
 void emu_profile_forked(void);
 
 #endif

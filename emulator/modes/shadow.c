@@ -1,6 +1,5 @@
-/* Check mode: records of each mapping: which bytes were written, their last accesses, and
- * whether kernels may read or write them.
- */
+/* Check mode: records for each mapping which bytes were written, who accessed them last, and
+ * whether kernels may read or write them. */
 #include "emulator/modes/shadow.h"
 
 #include <errno.h>
@@ -13,10 +12,12 @@
 #include "emulator/sm/sm.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-/* Larger mappings are not checked for races, because the record is many times their size. */
+/* Larger mappings are not checked for races, because the records are many times as large as the
+ * mapping. */
 #define RACES_BYTES_MAX (UINT64_C(1) << 28)
 
-/* Zeroed memory whose pages are allocated when they are accessed; NULL: no address space. */
+/* Returns zeroed memory whose pages are allocated when first accessed, or NULL if there is no
+ * address space. */
 static void *reserve_zeroed(size_t bytes) {
   void *p =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -46,8 +47,8 @@ void emu_shadow_destroy(struct emu_mapping *m) {
   m->shadow = NULL;
 }
 
-/* Records that a range of the mapping is unwritten. Without earlier records the rest counts as
- * written. */
+/* Records that a range of the mapping is unwritten. If there were no records yet, the rest counts
+ * as written. */
 static int set_unwritten(struct emu_mapping *m, uint64_t at, uint64_t bytes) {
   uint8_t *written = m->shadow->written;
   if (!written) {
@@ -69,7 +70,7 @@ void emu_shadow_written(const struct emu_mapping *m, uint64_t address, uint64_t 
 }
 
 int emu_shadow_note(struct emu_as *as, const struct emulator_note *note) {
-  struct emu_mapping *m = emu_mmu_find(as, note->address); /* gpu.lock is held */
+  struct emu_mapping *m = emu_mmu_find(as, note->address); /* the caller holds gpu.lock */
   if (!m || note->size > m->gpu + m->size - note->address)
     return -EINVAL;
   if (!m->shadow)

@@ -1,24 +1,23 @@
 /* Adversarial mode: caches that return stale data until they are invalidated.
  *
- * The scheduler's cache of descriptors, the constant cache and the SMs' L1 data caches
- * (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which exists in any
- * mode; here it sometimes loses its contents. All on the engine's thread.
+ * These are the scheduler's cache of descriptors, the constant cache, and the L1 data caches of the
+ * SMs (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which exists in all modes;
+ * here it sometimes loses its contents. Only the engine thread uses the caches.
  *
- * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md
- * trap 38): one that is scheduled again at the same address comes from the cache, unless
- * an action that invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the
- * pushbuffer replaces the cached one: CUDA launches only in this way
- * (docs/hardware/command-stream.md 4.5). Boards have run with a ring of 1024 descriptors
- * and no invalidates, so the cache is smaller than that.
+ * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md trap 38): a
+ * descriptor that is scheduled again at the same address comes from the cache, unless an action
+ * with INVALIDATE or INVALIDATE_SKED_CACHES came in between. A descriptor in the pushbuffer
+ * replaces the cached one: CUDA launches only in this way (docs/hardware/command-stream.md 4.5).
+ * Boards have run with a ring of 1024 descriptors and no invalidates, so the cache is smaller than
+ * that.
  *
  * Constants (qmd-v03.csv, CONSTANT_BUFFER_INVALIDATE and INVALIDATE_SHADER_CONSTANT_CACHE;
- * docs/hardware/command-stream.md 4.4): lines stay from grid to grid, found by address. A
- * grid reads each line once, when it starts or when it ends. Lines have 64 bytes (Jia and
- * others, 2018, as in sm/l1.h: the L1 constant cache of Volta).
+ * docs/hardware/command-stream.md 4.4): lines survive the end of a grid and are found by address. A
+ * grid reads each line once, when it starts or when it ends. Lines have 64 bytes, like those of the
+ * L1 constant cache of Volta (Jia and others, 2018, as in sm/l1.h).
  *
- * The effect of a new mapping at an old address on these caches is not documented: nvgpu
- * invalidates TLBs. The caches are left alone, as by any write.
- */
+ * How a new mapping at an old address affects these caches is not documented; nvgpu invalidates
+ * TLBs. It does not change the caches here, just as writes do not. */
 #include "emulator/modes/stale.h"
 
 #include <stdlib.h>
@@ -37,8 +36,8 @@ enum {
   DESCRIPTORS = 64,
   CONSTANT_LINE = 64,
   CONSTANT_LINES = 1024,
-  LOSS = 8, /* at each opportunity one of so many lines is lost */
-  STAY = 8, /* one of so many lines is not evicted */
+  LOSS = 8, /* one in so many lines is lost at each opportunity */
+  STAY = 8, /* one in so many lines is never evicted */
 };
 
 struct descriptor {
@@ -48,7 +47,7 @@ struct descriptor {
 
 struct constant_line {
   uint64_t address; /* 0: none */
-  bool stays;       /* no other line evicts it */
+  bool stays;       /* other lines do not evict it */
   uint8_t data[CONSTANT_LINE];
 };
 
@@ -64,13 +63,13 @@ struct emu_stale_bank {
   uint64_t address;
   uint32_t size;
   const uint8_t *memory;
-  uint8_t *copy; /* NULL: it reads memory, and its lines are cached when it ends */
+  uint8_t *copy; /* NULL if the grid reads memory, whose lines are cached at its end */
 };
 
 static struct sm_l1_caches *l1;
 
-/* The caches of an address space, made when they are first needed. NULL: not in this mode, or no
- * memory. */
+/* Returns the caches of an address space, which are created when first needed. Returns NULL outside
+ * adversarial mode or if out of memory. */
 static struct emu_stale *get_caches(struct emu_as *as) {
   static uint64_t spaces;
   if (!emu_adversary.on)
@@ -82,7 +81,7 @@ static struct emu_stale *get_caches(struct emu_as *as) {
   as->stale = calloc(1, sizeof(*as->stale));
   if (as->stale)
     as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
-  sm_l1_invalidate_all(l1); /* a freed emu_as may have been at the same host address */
+  sm_l1_invalidate_all(l1); /* a freed emu_as may have had the same host address */
   return as->stale;
 }
 
@@ -174,7 +173,7 @@ static bool has_lines(struct emu_stale *stale, const struct emu_stale_bank *bank
   return false;
 }
 
-/* Drops lines of a bank: all of them, or some that the seed chooses. */
+/* Drops lines of a bank: all of them, or some at random. */
 static void drop_lines(struct emu_stale *stale, const struct emu_stale_bank *bank, bool all) {
   for (uint64_t line = first_line(bank); line < bank->address + bank->size; line += CONSTANT_LINE)
     if (is_line_cached(stale, line) && (all || emu_adversary_one_in(&stale->random, LOSS)))
@@ -188,7 +187,7 @@ static void fill_line(struct emu_stale *stale, struct constant_line *place, uint
   memcpy(place->data, data, CONSTANT_LINE);
 }
 
-/* Fetches the missing lines. Mappings consist of whole pages, so of whole lines. */
+/* Fetches the missing lines. Mappings have whole pages and therefore whole lines. */
 static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
   const uint64_t end = bank->address + bank->size;
   for (uint64_t line = first_line(bank); line < end; line += CONSTANT_LINE) {
@@ -209,7 +208,8 @@ static void drop_constants(struct emu_stale *stale) {
   memset(stale->constant, 0, sizeof(stale->constant));
 }
 
-/* Copies a bank now if it has cached lines. Another bank may be read now or while the grid runs. */
+/* Copies a bank now if it has cached lines. Other banks are copied now or read while the grid
+ * runs. */
 static void begin_bank(struct emu_stale *stale, struct emu_stale_bank *bank, const uint8_t **data) {
   drop_lines(stale, bank, false);
   if (has_lines(stale, bank) || emu_adversary_one_in(&stale->random, 2))

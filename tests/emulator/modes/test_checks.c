@@ -104,7 +104,7 @@ static void unmapped_twice(void **state) {
   assert_string_equal(reports(), "");
   divert();
   EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* no error of the kernel */
-  assert_non_null(strstr(reports(), "where nothing is mapped: it has been done for buffer 1"));
+  assert_non_null(strstr(reports(), "where nothing is mapped: already done for buffer 1"));
   b.va = 0;
   buffer_destroy(&c, &b);
   client_close(&c);
