@@ -1,6 +1,6 @@
-/* cl_tegracl_launch_info: queries about kernels and launches that OpenCL lacks; and
- * declarations of other extensions that older OpenCL headers lack. Public header; the
- * extensions' names are in CL_DEVICE_EXTENSIONS.
+/* cl_tegracl_launch_info: queries about kernels and launches. The header also declares other
+ * extensions that older OpenCL headers lack. It is public; the names of the extensions are in
+ * CL_DEVICE_EXTENSIONS.
  */
 #ifndef CL_TEGRACL_H
 #define CL_TEGRACL_H
@@ -11,27 +11,28 @@
 
 #define cl_tegracl_launch_info 1
 
-/* The values lie far outside the blocks which Khronos's registry (cl.xml) hands
- * out to vendors, all below 0x20000: the upper half spells "TC". */
+/* The upper half of these values is "TC". They are far above the blocks that Khronos assigns to
+ * vendors in its registry (cl.xml), which are below 0x20000. */
 
-/* clGetDeviceInfo, cl_ulong: warp instructions that the software Orin has
- * executed so far. CL_INVALID_VALUE on a board, which has no such counter. */
+/* clGetDeviceInfo, cl_ulong: number of warp instructions that the software Orin has executed.
+ * CL_INVALID_VALUE on a board, which has no such counter. */
 #define CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL 0x54430001
 
-/* clGetContextInfo, char[]: why the context is dead (kernel, address, nearest
- * buffer); the empty string while it is healthy. */
+/* clGetContextInfo, char[]: the fault that has made the context unusable (kernel, address,
+ * nearest buffer), or "" if there was none. */
 #define CL_CONTEXT_FAULT_TEGRACL 0x54430002
 
-/* clGetKernelWorkGroupInfo, cl_uint: registers of each work-item. */
+/* clGetKernelWorkGroupInfo, cl_uint: number of registers of each work-item. */
 #define CL_KERNEL_REGISTERS_TEGRACL 0x54430003
 
-/* clGetKernelWorkGroupInfo, cl_ulong: bytes of machine code of the kernel and
- * of the functions after it. */
+/* clGetKernelWorkGroupInfo, cl_ulong: size in bytes of the machine code of the kernel and the
+ * functions after it. */
 #define CL_KERNEL_CODE_BYTES_TEGRACL 0x54430004
 
-/* ---- what older OpenCL headers lack: values and prototypes of Khronos's registry -------- */
+/* ---- declarations from Khronos's registry that older headers lack ------------------- */
 
-/* clGetDeviceInfo of OpenCL 3.1, cl_khr_spirv_queries: const char *[], const char *[], cl_uint[] */
+/* OpenCL 3.1 and cl_khr_spirv_queries, for clGetDeviceInfo: const char *[], const char *[] and
+ * cl_uint[]. */
 #ifndef CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS
 #define CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS 0x12B9
 #define CL_DEVICE_SPIRV_EXTENSIONS                0x12BA
@@ -43,9 +44,10 @@
 
 typedef cl_ulong cl_mem_device_address_ext;
 
-#define CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT   0x5000 /* cl_mem_properties: cl_bool */
-#define CL_MEM_DEVICE_ADDRESS_EXT           0x5001 /* clGetMemObjectInfo: one for each device */
-#define CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT 0x5002 /* clSetKernelExecInfo: a list */
+#define CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT 0x5000 /* cl_mem_properties, a cl_bool */
+/* clGetMemObjectInfo, an address for each device */
+#define CL_MEM_DEVICE_ADDRESS_EXT           0x5001
+#define CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT 0x5002 /* clSetKernelExecInfo, a list of addresses */
 
 typedef cl_int(CL_API_CALL *clSetKernelArgDevicePointerEXT_fn)(cl_kernel kernel, cl_uint arg_index,
                                                                cl_mem_device_address_ext arg_value);
@@ -99,7 +101,7 @@ extern CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSize(
     size_t *suggested_local_work_size);
 #endif
 
-/* cl_khr_icd 2.0: for ICD loaders */
+/* cl_khr_icd 2.0, used by ICD loaders */
 #ifndef CL_ICD2_TAG_KHR
 #if INTPTR_MAX == INT32_MAX
 #define CL_ICD2_TAG_KHR ((intptr_t)0x434C3331)

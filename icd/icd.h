@@ -1,10 +1,9 @@
-/* What every file of the OpenCL layer shares: the header at the front of each
- * object, reference counts, the error helper, the writers of info queries.
- * The objects themselves are in icd/objects.h.
+/* Declarations for all files of the OpenCL layer: the header of each object, reference counts,
+ * error reporting and info queries. The objects are in icd/objects.h.
  *
- * Entry points have their OpenCL names (hidden in the library except for those
- * of icd/platform/exports.map) and are gathered in icd/platform/dispatch.c. Each checks in the
- * order of the specification's error lists and says why it refuses.
+ * Functions that applications call have their OpenCL names, are listed in icd/platform/dispatch.c,
+ * and are hidden in the library except for those in icd/platform/exports.map. Each makes its checks
+ * in the order of the specification's list of errors, and reports why it fails.
  */
 #ifndef TEGRACL_ICD_H
 #define TEGRACL_ICD_H
@@ -30,8 +29,8 @@
 
 /* ---- objects ---------------------------------------------------------------- */
 
-/* One word for each kind of object, so that a foreign or stale handle is an
- * error and not a crash. Cleared when the object is destroyed. */
+/* The magic number of each kind of object, so that a foreign or stale handle is an error and not
+ * a crash. It is cleared when the object is destroyed. */
 enum icd_magic {
   ICD_MAGIC_PLATFORM = 0x7C1A0001,
   ICD_MAGIC_DEVICE,
@@ -49,17 +48,18 @@ enum icd_magic {
 };
 
 /* The first member of every object. cl_khr_icd requires its first two members: loaders of
- * version 1 call through dispatch, those of version 2 through their own data at dispatch_data. */
+ * version 1 call through dispatch, and loaders of version 2 use dispatch_data for their own
+ * data. */
 struct icd_object {
   const cl_icd_dispatch *dispatch;
   void *_Atomic dispatch_data;
   _Atomic uint32_t magic;
-  _Atomic uint32_t references; /* all: the application's and the driver's own */
-  _Atomic uint32_t handles;    /* the application's: what *_REFERENCE_COUNT says */
+  _Atomic uint32_t references; /* references of the application and the driver */
+  _Atomic uint32_t handles;    /* references of the application, for *_REFERENCE_COUNT */
 };
 
-/* The dispatch table, with room for the functions that later headers append: loaders made with
- * them do not check the length. */
+/* The dispatch table. It has space for functions that later headers append, because loaders do
+ * not check its length. */
 enum { ICD_TABLE_SLOTS = 512 };
 union icd_table {
   cl_icd_dispatch entries;
@@ -67,44 +67,44 @@ union icd_table {
 };
 extern union icd_table icd_dispatch; /* filled by icd/platform/dispatch.c */
 
-/* For clIcdSetPlatformDispatchDataKHR: dispatch_data of the objects made from now on. Live objects
- * keep theirs. */
+/* For clIcdSetPlatformDispatchDataKHR. Sets dispatch_data of objects that are created later.
+ * Existing objects are not changed. */
 void icd_objects_set_dispatch_data(void *data);
 
-/* Cleared memory for an object. NULL: no memory. The memory of a freed object is only used for
- * later objects of its kind. */
+/* Returns zeroed memory for an object, or NULL if there is none. The memory of a freed object is
+ * only reused for objects of the same kind. */
 void *icd_object_new(enum icd_magic kind, size_t size);
 void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
-/* Whether a number, which may be anything, is the handle of a live object of that kind. */
+/* Whether a number, which may have any value, is the handle of a live object of that kind. */
 bool icd_object_exists(enum icd_magic kind, uint64_t number);
 
-/* What differs between the kinds of objects. All objects of a kind have the same one. */
+/* Properties of a kind of object. */
 struct icd_kind {
   enum icd_magic magic;
-  /* Destroys an object whose last reference was released: its handle is invalid already. NULL for
-   * a kind whose objects are not counted. */
+  /* Destroys an object after its last reference was released, when its handle is already
+   * invalid. NULL for kinds without reference counts. */
   void (*destroy)(struct icd_object *object);
 };
 
-/* Makes a new object valid with one reference, the application's handle. */
+/* Makes a new object valid. It has one reference, which belongs to the application. */
 void icd_object_init(struct icd_object *object, const struct icd_kind *kind);
 
-/* The driver's own references. icd_object_drop destroys the object with the last reference, and
- * is true then. */
+/* References of the driver. icd_object_drop destroys the object if it drops the last reference,
+ * and then returns true. */
 void icd_object_hold(struct icd_object *object);
-/* False if the object is about to be destroyed: its last reference was released. */
+/* Returns false if the last reference has been released and the object is about to be destroyed. */
 bool icd_object_try_hold(struct icd_object *object);
 bool icd_object_drop(struct icd_object *object);
 
-/* The application's references, for clRetain* and clRelease*.
- * icd_object_release gives CL_SUCCESS, or invalid if the application has no
- * handle left to release (the driver may still hold the object). */
+/* References of the application, for clRetain* and clRelease*. icd_object_release returns
+ * CL_SUCCESS, or invalid if the application has no reference left (the driver may still hold the
+ * object). */
 void icd_object_retain(struct icd_object *object);
 cl_int icd_object_release(struct icd_object *object, cl_int invalid);
 
-/* Added to the numbers of all objects: another one in each child of fork. */
+/* Added to the magic numbers of all objects. It differs in each child of fork. */
 extern uint32_t icd_generation;
-/* In a child of fork: makes the parent's handles invalid and forgets its freed objects. */
+/* Called in a child of fork. Makes the parent's handles invalid and forgets its freed objects. */
 void icd_objects_forked(void);
 
 static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {
@@ -112,7 +112,7 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
                                         memory_order_relaxed) == (uint32_t)magic + icd_generation;
 }
 
-/* True if the handle is a live object of that kind of ours. */
+/* True if the handle is a live object of that kind, created by this driver. */
 #define icd_is_platform(handle)                                                                    \
   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_PLATFORM)
 #define icd_is_device(handle)  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_DEVICE)
@@ -126,18 +126,18 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
 
 /* ---- errors ----------------------------------------------------------------- */
 
-/* Returns code. The sentence goes to stderr if TEGRACL_DEBUG has "api", and to
- * the notify callback of the context if there is one (context may be NULL). */
+/* Reports an error and returns code. The message goes to stderr if TEGRACL_DEBUG has "api", and
+ * to the notify callback of the context if it has one. context may be NULL. */
 cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* A message that is no error, to stderr if TEGRACL_DEBUG has "api". */
+/* Writes a message that is not an error to stderr if TEGRACL_DEBUG has "api". */
 void icd_note(const char *call, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
-/* TEGRACL_DEBUG=build. */
+/* Whether TEGRACL_DEBUG has "build". */
 bool icd_debug_build(void);
 #define ICD_FAIL(context, code, ...) icd_fail((context), (code), __func__, __VA_ARGS__)
 
-/* The same for entry points that return an object: stores the code, gives NULL. */
+/* For functions that return an object: stores code and returns NULL. */
 static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
   if (errcode_ret)
     *errcode_ret = code;
@@ -146,33 +146,34 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 #define ICD_FAIL_NULL(errcode_ret, context, code, ...)                                             \
   icd_null((errcode_ret), icd_fail((context), (code), __func__, __VA_ARGS__))
 
-/* Stores CL_SUCCESS and evaluates to object. */
+/* Stores CL_SUCCESS and returns object. */
 #define ICD_GIVE(errcode_ret, object)                                                              \
   (((errcode_ret) ? (void)(*(errcode_ret) = CL_SUCCESS) : (void)0), (object))
 
-/* The notify callback may use any object, and wait for other threads that do, so it must not
- * be called while this thread holds a lock. Between these two calls, which may be nested,
- * icd_fail keeps its messages; the outermost icd_release_notify delivers them. */
+/* The notify callback may use any object and wait for threads that do, so it must not be called
+ * while this thread holds a lock. Between these two calls, which may be nested, icd_fail keeps
+ * its messages. The outermost icd_release_notify delivers them. */
 void icd_hold_notify(void);
 void icd_release_notify(void);
-/* The same with a mutex. */
+/* icd_enter locks a mutex and calls icd_hold_notify. icd_leave unlocks it and calls
+ * icd_release_notify. */
 void icd_enter(struct base_mutex *mutex);
 void icd_leave(struct base_mutex *mutex);
 
-/* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
+/* Converts -errno of the runtime to an OpenCL code. -ENOMEM becomes no_memory. */
 cl_int icd_code(int error, cl_int no_memory);
 
 /* ---- info queries --------------------------------------------------------------- */
 
-/* The caller's place for one answer. */
+/* The result parameters of an info query. */
 struct icd_answer {
   size_t size;
   void *value;
   size_t *size_ret;
 };
 
-/* Writes size bytes of data: CL_SUCCESS, or CL_INVALID_VALUE (with a sentence
- * under the name of call) if the place is too small. */
+/* Writes size bytes of data. Returns CL_SUCCESS, or CL_INVALID_VALUE if the space is too small,
+ * which it reports under the name call. */
 cl_int icd_answer_bytes(const struct icd_answer *answer, const char *call, const void *data,
                         size_t size);
 cl_int icd_answer_string(const struct icd_answer *answer, const char *call, const char *text);

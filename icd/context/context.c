@@ -1,4 +1,4 @@
-/* Contexts: one address space of the GPU each. */
+/* Contexts. Each has an address space of the GPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 
 #include "icd/cl_tegracl.h"
 
-/* All objects of the context hold it, so none of them is left. */
+/* All objects of the context hold a reference to it, so none exists any more. */
 static void destroy_context(struct icd_object *object) {
   cl_context context = (cl_context)object;
   struct icd_context_destructor *destructor = context->destructors;
-  while (destructor) { /* the last registered comes first */
+  while (destructor) { /* in reverse order of registration */
     struct icd_context_destructor *next = destructor->next;
     destructor->function(context, destructor->data);
     free(destructor);
@@ -68,7 +68,7 @@ void icd_context_report_fault(cl_context context) {
 
 /* ---- entry points ------------------------------------------------------------- */
 
-/* Checks a property list: CL_SUCCESS, and how many words it has. */
+/* Checks a property list and sets *count to its length in words. */
 static cl_int check_properties(const cl_context_properties *properties, size_t *count,
                                const char *call) {
   bool platform = false, sync = false, printer = false, print_bytes = false;
@@ -90,13 +90,16 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
                       (unsigned long long)name);
     *seen = true;
     if (name == CL_CONTEXT_PLATFORM && !icd_is_platform(value))
-      return icd_fail(NULL, CL_INVALID_PLATFORM, call, "CL_CONTEXT_PLATFORM is not tegracl");
+      return icd_fail(NULL, CL_INVALID_PLATFORM, call,
+                      "CL_CONTEXT_PLATFORM is 0x%llx, which is not the platform of tegracl",
+                      (unsigned long long)value);
     if (name == CL_CONTEXT_INTEROP_USER_SYNC && value != CL_TRUE && value != CL_FALSE)
       return icd_fail(NULL, CL_INVALID_PROPERTY, call,
-                      "CL_CONTEXT_INTEROP_USER_SYNC is neither CL_TRUE nor CL_FALSE");
+                      "CL_CONTEXT_INTEROP_USER_SYNC is 0x%llx; it must be CL_TRUE or CL_FALSE",
+                      (unsigned long long)value);
     if (name == CL_PRINTF_BUFFERSIZE_ARM && value <= 0)
-      return icd_fail(NULL, CL_INVALID_PROPERTY, call, "CL_PRINTF_BUFFERSIZE_ARM is %lld",
-                      (long long)value);
+      return icd_fail(NULL, CL_INVALID_PROPERTY, call,
+                      "CL_PRINTF_BUFFERSIZE_ARM is %lld; it must be positive", (long long)value);
   }
   *count += 1;
   return CL_SUCCESS;
@@ -150,14 +153,16 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
   if (code)
     return icd_null(errcode_ret, code);
   if (!devices || !num_devices)
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE, "no devices are given");
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE,
+                         "num_devices is %u and devices %p; at least one device is required",
+                         num_devices, (const void *)devices);
   if (!pfn_notify && user_data)
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE,
-                         "user_data without a pfn_notify to get it");
+                         "pfn_notify is NULL, but user_data is not");
   for (cl_uint i = 0; i < num_devices; i++) /* duplicates are allowed and ignored */
     if (!icd_is_device(devices[i]))
       return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_DEVICE,
-                           "devices[%u] is not one of tegracl's", i);
+                           "devices[%u] %p is not a device of tegracl", i, (void *)devices[i]);
   return create_context(properties, count, devices[0], pfn_notify, user_data, errcode_ret,
                         __func__);
 }
@@ -172,7 +177,7 @@ clCreateContextFromType(const cl_context_properties *properties, cl_device_type 
     return icd_null(errcode_ret, code);
   if (!pfn_notify && user_data)
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE,
-                         "user_data without a pfn_notify to get it");
+                         "pfn_notify is NULL, but user_data is not");
   cl_device_id device;
   code = clGetDeviceIDs(&icd_platform, device_type, 1, &device, NULL);
   if (code)

@@ -1,6 +1,6 @@
-/* printf: each launch of a kernel that prints gets a buffer of the context, in which the
- * GPU leaves records (kernel_code.h). The first thread that finds the launch complete prints them
- * before it reports that to the application.
+/* printf: each launch of a kernel that prints gets a buffer of the context, to which the GPU writes
+ * records (kernel_code.h). The first thread that finds the launch complete prints them before it
+ * reports completion to the application.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,18 +9,18 @@
 
 #include "icd/objects.h"
 
-/* Launches that may print at the same time; further ones wait. */
+/* Maximum number of launches that may print at the same time. Later ones wait. */
 enum { PENDING_MAX = 8 };
 
 struct icd_print {
   struct icd_print *next;
   struct rt_buffer *buffer;
-  cl_command_queue queue; /* its destruction waits and drains */
+  cl_command_queue queue; /* waits for its work and writes its output when it is destroyed */
   uint64_t point;
-  uint64_t number;                /* of the context's launches that print */
-  pthread_t writer;               /* while it is being written */
-  struct icd_module *module;      /* held; has the strings */
-  const struct kernel_code *code; /* of the kernel */
+  uint64_t number;                /* among the launches of the context that print */
+  pthread_t writer;               /* while the output is being written */
+  struct icd_module *module;      /* held; contains the format strings */
+  const struct kernel_code *code; /* the kernel */
 };
 
 void icd_print_init(cl_context context) {
@@ -38,7 +38,7 @@ void icd_print_init(cl_context context) {
     prints->bytes = ICD_PRINT_BYTES_MIN;
 }
 
-/* The context has no queues any more, so nothing is pending. */
+/* The context has no queues any more, so no output is pending. */
 void icd_print_finish(cl_context context) {
   struct icd_prints *prints = &context->prints;
   while (prints->idle) {
@@ -51,9 +51,9 @@ void icd_print_finish(cl_context context) {
   base_mutex_destroy(&prints->lock);
 }
 
-/* ---- the order of the output ------------------------------------------------- */
+/* ---- order of the output ------------------------------------------------------------ */
 
-/* Whether this thread is writing, and so may be in a callback. The lock is held. */
+/* Whether this thread is writing output, and so may be in a callback. The caller holds the lock. */
 static bool is_writing(const struct icd_prints *prints) {
   const struct icd_print *print = prints->writing;
   while (print && !pthread_equal(print->writer, pthread_self()))
@@ -61,9 +61,10 @@ static bool is_writing(const struct icd_prints *prints) {
   return print;
 }
 
-/* Whether another thread is writing output that the queue's must follow, of launches up to a
- * number: any output if it goes to standard output, but only the queue's if it goes to a callback,
- * which may wait for threads that use other queues. The lock is held. */
+/* Whether another thread is writing output of launches up to number last that the queue's output
+ * must follow. Standard output is written in order. With a callback only the output of one queue
+ * is, because the callback may wait for threads that use other queues. The caller holds the
+ * lock. */
 static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, uint64_t last) {
   for (const struct icd_print *print = prints->writing; print; print = print->next)
     if (print->number <= last && (print->queue == queue || !prints->callback) &&
@@ -74,7 +75,7 @@ static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, 
 
 /* ---- launching -------------------------------------------------------------- */
 
-/* A buffer that was used before, or a new one. 0 or -errno. */
+/* Returns a buffer from the free list or a new one. Returns 0 or -errno. */
 static int get_print_buffer(cl_context context, struct icd_print **print) {
   struct icd_prints *prints = &context->prints;
   base_mutex_lock(&prints->lock);
@@ -111,7 +112,8 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   print->module = kernel->owner;
   print->code = kernel->code;
   print->queue = queue;
-  print->point = rt_queue_submitted(queue->rt); /* on failure, too: some grids may run */
+  /* after a failure too, because some grids may run */
+  print->point = rt_queue_submitted(queue->rt);
   base_mutex_lock(&prints->lock);
   print->next = prints->pending;
   prints->pending = print;
@@ -122,7 +124,7 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   return error;
 }
 
-/* A thread in a callback, for which others may wait, tries only once. */
+/* A thread in a callback tries only once, because others may wait for it. */
 void icd_print_wait_for_room(cl_context context) {
   struct icd_prints *prints = &context->prints;
   bool in_callback = false;
@@ -135,7 +137,7 @@ void icd_print_wait_for_room(cl_context context) {
       struct icd_print *oldest = prints->pending;
       while (oldest->next)
         oldest = oldest->next;
-      /* A queue that is about to be destroyed writes its own output. */
+      /* A queue that is being destroyed writes its own output. */
       if (icd_object_try_hold(&oldest->queue->object))
         queue = oldest->queue;
       point = oldest->point;
@@ -151,9 +153,10 @@ void icd_print_wait_for_room(cl_context context) {
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* Moves the oldest completed launch, of those up to a number, from pending to writing; NULL if
- * there is none that this thread can write now. A launch depends on older ones alone; they are
- * checked after it, and so found complete if it is. The lock is held. */
+/* Moves the oldest completed launch that this thread can write now, among those up to number
+ * last, from pending to writing. Returns NULL if there is none. A launch only depends on older
+ * ones. These are checked after it, so they are found complete if it is. The caller holds the
+ * lock. */
 static struct icd_print *take_completed(cl_context context, uint64_t last) {
   struct icd_prints *prints = &context->prints;
   struct icd_print **oldest = NULL;
@@ -174,7 +177,7 @@ static struct icd_print *take_completed(cl_context context, uint64_t last) {
   return print;
 }
 
-/* The lock is held. */
+/* Removes a launch whose output has been written. The caller holds the lock. */
 static void put_written(struct icd_prints *prints, struct icd_print *print) {
   struct icd_print **link = &prints->writing;
   while (*link != print)
@@ -186,7 +189,7 @@ static void put_written(struct icd_prints *prints, struct icd_print *print) {
   pthread_cond_broadcast(&prints->written);
 }
 
-/* What cc_print's functions get. */
+/* The data of find_string and write_output. */
 struct output {
   cl_context context;
   const struct icd_print *print;
@@ -207,8 +210,8 @@ static void write_output(void *data, const char *text, size_t size) {
     fwrite(text, 1, size, stdout);
 }
 
-/* Prints a launch's records and clears them for the next launch. The size that the GPU reports is
- * limited to the buffer's. */
+/* Prints the records of a launch and clears them for the next one. The size from the GPU is
+ * limited to that of the buffer. */
 static void print_launch(cl_context context, const struct icd_print *print) {
   struct icd_prints *prints = &context->prints;
   struct output output = {context, print};
@@ -218,7 +221,7 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   memcpy(&head, print->buffer->cpu, sizeof(head));
   const size_t size = head.reserved < prints->bytes ? head.reserved : prints->bytes;
   if (!prints->callback)
-    flockfile(stdout); /* lines of two launches are not mixed */
+    flockfile(stdout); /* keeps lines of different launches apart */
   const bool whole = cc_print(&reader, records, size);
   if (prints->callback) {
     prints->callback("", 0, 1, context->notify_data);
@@ -227,25 +230,27 @@ static void print_launch(cl_context context, const struct icd_print *print) {
     funlockfile(stdout);
   }
   if (!whole)
-    icd_fail(context, CL_OUT_OF_HOST_MEMORY, "printf", "no memory for the output of %s",
-             print->code->name);
+    icd_fail(context, CL_OUT_OF_HOST_MEMORY, "printf",
+             "out of host memory: the printf output of kernel %s is incomplete", print->code->name);
   if (head.dropped)
     icd_fail(context, CL_OUT_OF_RESOURCES, "printf",
-             "%llu calls of %s found no room in the buffer of %zu bytes",
+             "%llu calls of kernel %s were dropped: the buffer of %zu bytes is full "
+             "(CL_PRINTF_BUFFERSIZE_ARM sets its size)",
              (unsigned long long)head.dropped, print->code->name, prints->bytes);
   memset(records, 0, size);
   head = (struct print_buffer){.capacity = prints->bytes};
   memcpy(print->buffer->cpu, &head, sizeof(head));
 }
 
-/* Whether this thread should wait for output that others write: not in a callback, for which they
- * may wait, unless the queue is about to be destroyed. The lock is held. */
+/* Whether this thread should wait for output that others are writing. A thread in a callback
+ * should not, because the others may wait for it, unless the queue is being destroyed. The
+ * caller holds the lock. */
 static bool should_wait(const struct icd_prints *prints, cl_command_queue queue) {
   return !is_writing(prints) || !atomic_load(&queue->object.references);
 }
 
-/* No lock is held during a callback. A call from a callback writes at once what it finds complete.
- * Launches that come meanwhile are left to later calls, so the loop ends. */
+/* No lock is held during a callback. A call from a callback writes only the output that is
+ * complete. Launches that are added meanwhile are left to later calls, so the loop ends. */
 void icd_print_drain(cl_command_queue queue) {
   cl_context context = queue->context;
   struct icd_prints *prints = &context->prints;

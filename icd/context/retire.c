@@ -5,15 +5,15 @@
 
 #include "base/thread.h"
 
-#define RECLAIM_NS UINT64_C(5000000000) /* most that an allocation waits for others */
+#define RECLAIM_NS UINT64_C(5000000000) /* limit for an allocation that waits for other threads */
 
 /* A retired object waits for the context's queues one after the other, each time for the work
- * that the queue has by then. Waiting for work that came after the release is more than is
- * needed, but ends. Those that wait for one queue do so in the order of their points, so
- * that each is looked at once for each queue that it waits for, however many there are. */
+ * that has been submitted by then. That includes work submitted after the release, but it ends.
+ * The objects that wait for a queue are in ascending order of point, so each is checked only
+ * once per queue, however many there are. */
 
-/* Makes the object wait for the first queue with unfinished work, from this one on. False: there
- * is none. Context lock held. */
+/* Makes the object wait for the first queue with unfinished work, starting at queue. Returns
+ * false if there is none. The caller holds the context's lock. */
 static bool wait_for_queues(cl_context context, cl_command_queue queue, struct icd_retired *node) {
   for (; queue; queue = queue->next) {
     node->point = rt_queue_submitted(queue->rt);
@@ -31,8 +31,8 @@ static bool wait_for_queues(cl_context context, cl_command_queue queue, struct i
   return false;
 }
 
-/* Moves the objects that wait for this queue up to that point: to the next queue with unfinished
- * work, or to the idle objects. Context lock held. */
+/* Moves the objects that wait for this queue up to point to the next queue with unfinished work,
+ * or to the idle objects. The caller holds the context's lock. */
 static void pass_queue(cl_context context, cl_command_queue queue, uint64_t point, bool dead) {
   struct icd_retired *node;
   while ((node = queue->retired) && node->point <= point) {
@@ -49,7 +49,7 @@ static void pass_queue(cl_context context, cl_command_queue queue, uint64_t poin
   }
 }
 
-/* Context lock held. */
+/* The caller holds the context's lock. */
 static void find_idle(cl_context context) {
   const bool dead = rt_context_fault(context->rt);
   for (cl_command_queue queue = context->queues; queue; queue = queue->next)
@@ -81,8 +81,9 @@ void icd_retire(cl_context context, struct icd_retired *node, void (*destroy)(vo
     destroy(owner);
 }
 
-/* A queue which a retired object waits for, held; NULL if there is none, or if it
- * is about to be destroyed: its destruction waits for its work and reclaims. */
+/* Returns a queue for which a retired object waits, with a reference. Returns NULL if there is
+ * none. Skips queues that are being destroyed, because their destruction waits for their work
+ * and reclaims. */
 static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
   for (cl_command_queue queue = context->queues; queue; queue = queue->next)
     if (queue->retired && icd_object_try_hold(&queue->object)) {
@@ -92,11 +93,12 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
   return NULL;
 }
 
-static _Thread_local bool thread_reclaims; /* this thread destroys, and may be in a callback */
+/* this thread is destroying an object, and may be in a callback */
+static _Thread_local bool thread_reclaims;
 
-/* Destroys the idle objects one by one, each without the context's lock, which is held else: a
- * destructor callback may take long while another thread needs the memory of the next object, and
- * it may release the queue that the others wait for. */
+/* Destroys the idle objects one by one. The caller holds the context's lock, which is released
+ * during each destruction: a destructor callback may take long while another thread needs the
+ * memory of the next object, and it may release the queue for which others wait. */
 static void reclaim_idle(cl_context context) {
   find_idle(context);
   while (context->idle) {
@@ -120,7 +122,7 @@ static void reclaim_idle(cl_context context) {
 void icd_reclaim_retired(cl_context context, bool wait) {
   cl_command_queue queue;
   if (thread_reclaims && !wait)
-    return; /* reclaim_idle, which has called the callback, continues */
+    return; /* reclaim_idle, which called the callback, continues */
   do {
     uint64_t point = 0;
     base_mutex_lock(&context->lock);
@@ -134,8 +136,8 @@ void icd_reclaim_retired(cl_context context, bool wait) {
   } while (queue);
 }
 
-/* Waits while other threads destroy objects, but at most RECLAIM_NS: a destructor callback may
- * wait for this thread. */
+/* Waits at most RECLAIM_NS while other threads destroy objects. The limit is needed because a
+ * destructor callback may wait for this thread. */
 static void await_reclaims(cl_context context) {
   if (thread_reclaims)
     return;
@@ -184,6 +186,6 @@ void icd_reclaim_in_background(cl_context context) {
   base_mutex_lock(&context->lock);
   context->has_reclaimer = false;
   base_mutex_unlock(&context->lock);
-  icd_reclaim(context, true); /* no thread could be started: wait here */
+  icd_reclaim(context, true); /* without a thread, wait here */
   icd_context_drop(context);
 }

@@ -1,4 +1,4 @@
-/* Answers to clGet*Info queries, with the size rules that all of them share. */
+/* Results of clGet*Info queries, with the size checks that all of them share. */
 #include <string.h>
 
 #include "icd/icd.h"
@@ -7,7 +7,7 @@ cl_int icd_answer_bytes(const struct icd_answer *answer, const char *call, const
                         size_t size) {
   if (answer->value && answer->size < size)
     return icd_fail(NULL, CL_INVALID_VALUE, call,
-                    "param_value_size is %zu, the answer has %zu bytes", answer->size, size);
+                    "param_value_size is %zu, but the result has %zu bytes", answer->size, size);
   if (answer->value && size)
     memcpy(answer->value, data, size);
   if (answer->size_ret)

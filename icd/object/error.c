@@ -1,4 +1,4 @@
-/* Errors of the OpenCL layer: a code for the program, a sentence for a human. */
+/* Error reporting of the OpenCL layer. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ bool icd_debug_build(void) {
   return debug_build;
 }
 
-/* Errors that this thread has not reported yet. */
+/* Errors that this thread has not yet passed to the notify callback. */
 struct failure {
   struct failure *next;
   cl_context context;
@@ -41,7 +41,7 @@ static _Thread_local struct {
   struct failure *first, *last;
 } unreported;
 
-/* Without memory for it this error is not reported. */
+/* If there is no memory for it, this error is not reported. */
 static void keep_failure(cl_context context, cl_int code, const char *sentence) {
   struct failure *failure = malloc(sizeof(*failure));
   if (!failure)

@@ -1,4 +1,4 @@
-/* The slow path of icd/object/lock.h: sleeping on a futex (the third mutex of U. Drepper's
+/* The slow path of icd/object/lock.h, which sleeps on a futex (the third mutex in U. Drepper's
  * "Futexes Are Tricky").
  */
 #include "icd/object/lock.h"
@@ -27,7 +27,7 @@ void icd_lock_wake(struct icd_lock *lock) {
   wake_sleepers(&lock->state, 1);
 }
 
-/* icd_wake changes the number under the lock, so a change after this read of it is not missed. */
+/* icd_wake changes the counter while it holds the lock, so no wake-up after this read is missed. */
 void icd_wait(struct icd_condition *condition, struct icd_lock *lock) {
   const uint32_t seen = atomic_load_explicit(&condition->changes, memory_order_relaxed);
   condition->sleepers++;

@@ -1,5 +1,5 @@
-/* A mutex whose lock and unlock are one atomic operation each without contention, and a
- * condition variable for it. For objects that frequent calls lock.
+/* A mutex that needs one atomic operation to lock and one to unlock without contention, and a
+ * condition variable for it. Used for objects that frequent calls lock.
  */
 #ifndef TEGRACL_LOCK_H
 #define TEGRACL_LOCK_H
@@ -10,7 +10,7 @@
 
 #include "base/lock.h"
 
-/* Cleared memory is an unlocked lock. */
+/* A zeroed lock is unlocked. */
 struct icd_lock {
   _Atomic uint32_t state;
   BASE_LOCK_KIND_FIELD
@@ -21,12 +21,12 @@ static inline void icd_lock_init(struct icd_lock *lock, enum base_lock_kind kind
   BASE_LOCK_SET_KIND(lock, kind);
 }
 
-enum { ICD_LOCK_FREE, ICD_LOCK_HELD, ICD_LOCK_WANTED /* held, and others may sleep */ };
+enum { ICD_LOCK_FREE, ICD_LOCK_HELD, ICD_LOCK_WANTED /* held, with waiting threads */ };
 
-/* Cleared memory has no waiting thread. */
+/* A zeroed condition has no waiting threads. */
 struct icd_condition {
   _Atomic uint32_t changes;
-  uint32_t sleepers; /* guarded by the lock */
+  uint32_t sleepers; /* protected by the lock */
 };
 
 /* icd_wait releases the lock, sleeps until icd_wake or a spurious wake-up, and takes the lock

@@ -1,5 +1,5 @@
-/* Memory, reference counts and validity of OpenCL objects. An object lives until its last
- * reference is released; the count that the application sees is that of its handles.
+/* Memory, reference counts and validity of OpenCL objects. An object lives until its last reference
+ * is released. Applications only see the count of their own references.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +11,29 @@ uint32_t icd_generation;
 
 /* ---- memory --------------------------------------------------------------------- */
 
-/* The objects of a kind are in slabs, each about as large as all before it, so a few comparisons
- * show whether a number is an object's address. Freed objects are kept, with their dispatch
- * pointers: the ICD loader and this driver then find a stale handle invalid. They are reused late,
- * in the order in which they were freed. */
+/* The objects of a kind are in slabs, each about as large as all earlier ones together, so that
+ * a few comparisons tell whether a number is the address of an object. Freed objects keep their
+ * dispatch pointers, so that the ICD loader and the driver recognise a stale handle as invalid.
+ * They are reused as late as possible, in the order in which they were freed. */
 struct freed_object {
   struct icd_object object;
   struct freed_object *next;
 };
 
 enum {
-  LEAST_FREED = 64,   /* kept before one is reused */
-  FIRST_OBJECTS = 64, /* of the first slab */
+  LEAST_FREED = 64,   /* freed objects that are kept before one is reused */
+  FIRST_OBJECTS = 64, /* in the first slab */
   SLABS = 32,
   CACHE_LINE_BYTES = 64,
-  KINDS = 16, /* room for them: a power of two, which is cheap to divide by */
+  KINDS = 16, /* maximum number; a power of two makes the division cheap */
 };
-_Static_assert(ICD_MAGIC_END - ICD_MAGIC_PLATFORM <= KINDS, "room for all kinds");
+_Static_assert(ICD_MAGIC_END - ICD_MAGIC_PLATFORM <= KINDS, "KINDS is too small");
 
 struct pool {
   struct freed_object *first, *last;
   size_t freed;
-  size_t object_bytes; /* 0: none has been made */
-  size_t used;         /* objects of the last slab */
+  size_t object_bytes; /* 0 if no object has been created */
+  size_t used;         /* number of objects in the last slab */
   unsigned slab_count;
   void *slabs[SLABS];
 };
@@ -42,7 +42,7 @@ static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_OBJECTS); /* gu
 static struct pool pools[KINDS];
 
 static void *_Atomic dispatch_data;                 /* of new objects */
-static const struct icd_kind *_Atomic kinds[KINDS]; /* those that have had objects */
+static const struct icd_kind *_Atomic kinds[KINDS]; /* kinds of which there have been objects */
 
 static struct pool *pool_of(enum icd_magic kind) {
   return &pools[(int)kind - ICD_MAGIC_PLATFORM];
@@ -52,12 +52,12 @@ static size_t slab_objects(unsigned slab) {
   return (size_t)FIRST_OBJECTS << slab;
 }
 
-/* Where a slab's objects begin. */
+/* Returns the address of a slab's first object. */
 static char *slab_start(void *slab) {
   return (char *)(((uintptr_t)slab + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES);
 }
 
-/* Memory that has held no object, cleared. NULL: no memory. */
+/* Returns zeroed memory that has not been used before, or NULL if there is none. */
 static void *carve_object(struct pool *pool, size_t bytes) {
   if (!pool->slab_count || pool->used == slab_objects(pool->slab_count - 1)) {
     if (pool->slab_count == SLABS)
@@ -88,7 +88,7 @@ void *icd_object_new(enum icd_magic kind, size_t size) {
     freed = pool->first;
     pool->first = freed->next;
     pool->freed--;
-    __builtin_prefetch(pool->first, 1); /* for the next creation */
+    __builtin_prefetch(pool->first, 1); /* prepare for the next creation */
   } else {
     fresh = carve_object(pool, size);
   }
@@ -104,7 +104,7 @@ void icd_object_free(enum icd_magic kind, void *object) {
   struct freed_object *freed = object;
   if (!freed)
     return;
-  set_dispatch(&freed->object); /* it may never have been valid */
+  set_dispatch(&freed->object); /* the object may never have been valid */
   freed->next = NULL;
   base_mutex_lock(&lock);
   if (pool->freed)
@@ -141,14 +141,14 @@ void icd_objects_set_dispatch_data(void *data) {
   base_mutex_unlock(&lock);
 }
 
-/* Another thread may have been changing the lists: the child begins with empty ones. */
+/* In a child of fork. Another thread may have been changing the lists, so start with empty ones. */
 void icd_objects_forked(void) {
   icd_generation += KINDS;
   base_mutex_init(&lock, BASE_LOCK_OBJECTS);
   memset(pools, 0, sizeof(pools));
 }
 
-/* Slabs with live objects stay, and a leak checker reports them. */
+/* Frees slabs without live objects. Others remain, so that a leak checker reports them. */
 __attribute__((destructor)) static void free_slabs(void) {
   base_mutex_lock(&lock);
   for (struct pool *pool = pools; pool < pools + KINDS; pool++) {
@@ -164,7 +164,7 @@ __attribute__((destructor)) static void free_slabs(void) {
 
 /* ---- references ------------------------------------------------------------------- */
 
-/* The entry for the kind of an object with that magic number, of any generation. */
+/* Returns the entry for the kind with that magic number, of any generation. */
 static const struct icd_kind *_Atomic *kind_of(uint32_t magic) {
   return &kinds[(magic - ICD_MAGIC_PLATFORM) % KINDS];
 }

@@ -177,8 +177,8 @@ static void CL_CALLBACK notify(const char *message, const void *info, size_t siz
   strncpy(called.message, message, sizeof called.message - 1);
 }
 
-/* Calls that find no room return -1 and print nothing; the others are whole. cl_arm_printf sets
- * the size of the buffer. */
+/* Calls that do not fit in the buffer return -1 and print nothing. The others print everything.
+ * cl_arm_printf sets the size of the buffer. */
 static void overflow(struct opencl *opencl) {
   enum { ITEMS = 4096, BYTES = 65536 };
   const cl_context_properties properties[] = {CL_PRINTF_CALLBACK_ARM, (cl_context_properties)take,
@@ -210,7 +210,7 @@ static void overflow(struct opencl *opencl) {
       CHECK(!strncmp(line, "line 7\n", 7));
     CHECK(lines == results[0] && results[0] + results[1] == ITEMS && results[2] == 0);
     CHECK(results[0] > 1000 && results[1] > 100 && called.ends == 1);
-    snprintf(dropped, sizeof dropped, "printf: %d calls of k found no room", results[1]);
+    snprintf(dropped, sizeof dropped, "printf: %d calls of kernel k were dropped", results[1]);
     CHECK(!strncmp(called.message, dropped, strlen(dropped)));
   }
   CHECK_CL(clReleaseMemObject(counts), CL_SUCCESS);
