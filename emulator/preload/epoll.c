@@ -1,6 +1,5 @@
-/* Redirected functions of epoll. For the kernel an event is an eventfd, which reports POLLIN
- * only. The events that the program requested, and their data, are kept here.
- */
+/* Redirected epoll functions. To the kernel, an event of the device is an eventfd, which only
+ * reports POLLIN. The events that the program requested, and their data, are kept here. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "emulator/descriptors.h"
 #include "emulator/preload/next.h"
 
-/* An event's fd in a set. */
+/* The fd of a device event in an epoll set. */
 struct watch {
   struct watch *next;
   int set, fd;
@@ -20,7 +19,7 @@ struct watch {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 
-/* A child of fork has no fd of an event, and no thread that would unlock. */
+/* A child of fork has no event fds, and no thread that could unlock the lock. */
 static void forked_child(void) {
   pthread_mutex_init(&lock, NULL);
   watches = NULL;
@@ -31,7 +30,7 @@ __attribute__((constructor)) static void set_fork_handlers(void) {
   base_fork_watch(BASE_FORK_EPOLL, &handlers);
 }
 
-/* Removes an fd from a set, and all fds that were closed, which the kernel has removed too. */
+/* Removes an fd from a set. Also removes all fds that have been closed, as the kernel has done. */
 static void drop_watch(int set, int fd) {
   for (struct watch **link = &watches; *link;) {
     struct watch *w = *link;
@@ -71,7 +70,7 @@ REDIRECT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event
   return result < 0 ? result : next_result(add_watch(set, fd, event));
 }
 
-/* Replaces POLLIN of an eventfd by what the driver reports of the event, once. */
+/* Replaces POLLIN of an eventfd by what the driver would report for the event, once. */
 static int report_once(int set, struct epoll_event *events, int count) {
   if (count <= 0)
     return count;

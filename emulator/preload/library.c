@@ -1,7 +1,6 @@
-/* Redirects dlopen of the C library. Programs that look up functions in a handle of it, as
- * Python's ctypes.CDLL("libc.so.6") does, would get the C library's, not ours. A look-up in a
- * handle of this library finds ours first, then the C library's.
- */
+/* Redirects dlopen of the C library. Programs that look up functions in a handle of the C library,
+ * as Python's ctypes.CDLL("libc.so.6") does, would bypass our functions. A look-up in a handle of
+ * this library finds ours first, then those of the C library. */
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
 #include <stddef.h>
@@ -17,8 +16,8 @@ static const char *substitute_library(const char *file) {
   return self.dli_fname;
 }
 
-/* The loader searches the RUNPATH of the caller. In an optimized build this call is a jump, so the
- * program is the caller. */
+/* The loader searches the RUNPATH of the caller. In an optimised build this is a tail call, so the
+ * caller is the program. */
 REDIRECT void *dlopen(const char *file, int mode) {
   return NEXT(dlopen)(substitute_library(file), mode);
 }

@@ -8,8 +8,8 @@
 #include "emulator/emulator.h"
 #include "emulator/preload/next.h"
 
-/* No header declares these. Fortified programs call __open_2 and its kind for an open without a
- * mode; old ones call __xstat and its kind for stat. */
+/* No header declares these. Fortified programs call __open_2 and similar functions for an open
+ * without a mode, and old programs call __xstat and similar functions for stat. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
@@ -21,9 +21,10 @@ int __lxstat64(int version, const char *path, struct stat64 *status);
 int __fxstat(int version, int fd, struct stat *status);
 int __fxstat64(int version, int fd, struct stat64 *status);
 
-_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "one function serves both");
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64),
+               "struct stat and struct stat64 must be the same");
 
-/* Before the program's first call. */
+/* Runs before the program makes any call. */
 __attribute__((constructor)) static void watch_doorbell(void) {
   emulator_watch_doorbell();
 }
@@ -107,7 +108,7 @@ REDIRECT int statx(int folder, const char *path, int flags, unsigned mask, struc
   return 0;
 }
 
-/* access for a member of the nodes' group, which the program is. */
+/* Implements access as if the program were a member of the nodes' group. */
 static int access_node(const struct stat *status, int mode) {
   bool allowed = !(mode & X_OK) && (!(mode & (R_OK | W_OK)) || (status->st_mode & S_IWGRP));
   return next_result(allowed ? 0 : -EACCES);

@@ -1,7 +1,6 @@
-/* Calls of the C library's functions that ours replace. The emulator in this library must call
- * them, not our redirections: with the linker's --wrap (meson.build) a call of NAME in this
- * library calls __wrap_NAME.
- */
+/* Calls of the C library's functions that this library replaces. The emulator in this library must
+ * call them instead of our redirections, so the linker's --wrap (meson.build) turns a call of NAME
+ * in this library into one of __wrap_NAME. */
 #include "emulator/preload/next.h"
 
 #include <dlfcn.h>
@@ -31,8 +30,8 @@ int next_result(int result) {
 }
 
 int __wrap_open(const char *path, int flags, ...);
-int __wrap___open64_2(const char *path, int flags); /* where _FORTIFY_SOURCE is defined */
-int __wrap_access(const char *path, int mode);      /* where gcov counts coverage */
+int __wrap___open64_2(const char *path, int flags); /* called where _FORTIFY_SOURCE is defined */
+int __wrap_access(const char *path, int mode);      /* called by gcov to record coverage */
 int __wrap_close(int fd);
 int __wrap_dup3(int fd, int target, int flags);
 int __wrap_fcntl(int fd, int command, ...);
@@ -41,7 +40,7 @@ void *__wrap_mmap(void *address, size_t length, int protection, int flags, int f
 int __wrap_munmap(void *address, size_t length);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_fstat(int fd, struct stat *status);
-/* The names for 64-bit file offsets, with which the emulator is compiled. */
+/* Names for 64-bit file offsets, which the emulator is compiled with. */
 int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
 int __wrap_fcntl64(int fd, int command, ...) __attribute__((alias("__wrap_fcntl")));
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)

@@ -1,4 +1,4 @@
-/* The C library's functions, which the functions of this library replace for the program. */
+/* The functions of the C library that this library replaces in the program. */
 #ifndef TEGRACL_EMULATOR_NEXT_H
 #define TEGRACL_EMULATOR_NEXT_H
 
@@ -6,15 +6,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* A function that this library exports, so that programs call it instead of the C library's. All
- * others are hidden. */
+/* Exports a function, so that programs call it instead of the C library's. All other functions are
+ * hidden. */
 #define REDIRECT __attribute__((visibility("default")))
-/* The name of the same function for 64-bit file offsets, which all programs of 64-bit machines
- * have. */
+/* The name of the same function for 64-bit file offsets. 64-bit programs use both. */
 #define REDIRECT_ALIAS(name) __attribute__((visibility("default"), alias(#name)))
 
-/* The next definition of a name after this library's, in the order of the loader. found keeps
- * it. */
+/* Returns the next definition of a name after this library's, in the loader's search order, and
+ * caches it in *found. */
 void *next_function(_Atomic(void *) *found, const char *name);
 #define NEXT(name)                                                                                 \
   ({                                                                                               \
@@ -22,7 +21,7 @@ void *next_function(_Atomic(void *) *found, const char *name);
     (__typeof__(&(name)))next_function(&next_##name, #name);                                       \
   })
 
-/* The mode argument of an open, if flags require one. */
+/* The mode argument of an open, or 0 if flags do not require one. */
 #define OPEN_MODE(flags)                                                                           \
   ({                                                                                               \
     va_list arguments;                                                                             \
@@ -33,7 +32,8 @@ void *next_function(_Atomic(void *) *found, const char *name);
     mode;                                                                                          \
   })
 
-/* Converts a result of 0 or more, or -errno, to one of 0 or more, or -1 with errno. */
+/* Converts a result >= 0 or -errno to the convention of the C library: a result >= 0, or -1 with
+ * errno set. */
 int next_result(int result);
 
 #endif

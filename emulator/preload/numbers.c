@@ -1,4 +1,4 @@
-/* Redirected functions that take fds. */
+/* Redirected functions that take file descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static void close_owned(unsigned first, unsigned last) {
     nvgpu_os_emulator.close(fd);
 }
 
-/* Closes the fds in a range, except those that are hidden from the program. */
+/* Closes all fds in a range except those that are hidden from the program. */
 REDIRECT int close_range(unsigned first, unsigned last, int flags) {
   if (flags == 0 && first <= last)
     close_owned(first, last);
@@ -105,7 +105,7 @@ REDIRECT int munmap(void *address, size_t length) {
                               : NEXT(munmap)(address, length);
 }
 
-/* The fd of a node is a memfd, for which the program must see a character device. */
+/* The fd of a node is a memfd, but the program must see a character device. */
 REDIRECT int fstat(int fd, struct stat *status) {
   return emulator_owns(fd) && emulator_fd_status(fd, status) ? 0 : NEXT(fstat)(fd, status);
 }

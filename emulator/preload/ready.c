@@ -1,7 +1,8 @@
-/* Redirected functions that wait for fds. The driver's poll of an event reports POLLIN and
- * POLLPRI together, and once. Here the fd is an eventfd, which reports POLLIN only, and until it
- * is read. docs/hardware/kernel-interface.md 3.6, 6.
- */
+/* Redirected functions that wait for fds.
+ *
+ * When an event is polled, the driver reports POLLIN and POLLPRI together, and only once. Here the
+ * fd is an eventfd, which reports only POLLIN, and does so until it is read
+ * (docs/hardware/kernel-interface.md 3.6, 6). */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US = 1000 };
 
-/* When a wait ends, on base_clock_ns. */
+/* When a wait ends, in the time of base_clock_ns. */
 struct wait_end {
   bool set; /* false: no timeout */
   int64_t ns;
-  struct timespec left; /* what time_left returned last */
+  struct timespec left; /* last result of time_left */
 };
 
 /* A timeout that does not fit is none: it is longer than a century. */
@@ -31,7 +32,7 @@ static struct wait_end make_end(const struct timespec *timeout) {
   return end;
 }
 
-/* The timeout for the next system call of the wait; NULL: none. */
+/* Returns the timeout for the next system call of the wait, or NULL if there is none. */
 static const struct timespec *time_left(struct wait_end *end) {
   if (!end->set)
     return NULL;
@@ -53,7 +54,7 @@ static bool has_event(const struct pollfd *fds, nfds_t count) {
   return false;
 }
 
-/* Takes the events of readable fds. Returns how many fds are ready then. */
+/* Takes the events of readable fds. Returns how many fds are ready after that. */
 static int poll_report_once(struct pollfd *fds, nfds_t count, const struct pollfd *asked) {
   int ready = 0;
   for (nfds_t i = 0; i < count; i++) {
@@ -163,7 +164,7 @@ REDIRECT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *exce
   return select_events(count, readable, writable, exceptional, &end, mask);
 }
 
-/* As Linux's select, it leaves the remaining time in timeout. */
+/* Like select of Linux, leaves the remaining time in timeout. */
 REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
                     struct timeval *timeout) {
   if (!select_has_event(count, readable, exceptional))

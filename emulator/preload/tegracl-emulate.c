@@ -1,7 +1,6 @@
-/* tegracl-emulate PROGRAM [ARGUMENT...]: runs a program, and the programs that it starts,
- * with the software Orin's nodes. The preloaded library is in the folder of this program,
- * or in the one to which it was installed.
- */
+/* tegracl-emulate PROGRAM [ARGUMENT...]: runs a program, and the programs that it starts, with the
+ * nodes of a software Orin. The preloaded library is in the directory of this program or in the one
+ * where it was installed. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 #define VARIABLE "LD_PRELOAD"
 
-/* The exit statuses of a shell that cannot find or run a program. */
+/* Exit statuses of a shell that cannot run or cannot find a program. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
 static int path_beside_program(char path[PATH_MAX]) {
@@ -32,8 +31,8 @@ static const char *find_library(char path[PATH_MAX]) {
                                                                : NULL;
 }
 
-/* Appends the library to LD_PRELOAD: a tracer that is there sees the calls first. The list's
- * separators cannot be quoted in it. */
+/* Appends the library to LD_PRELOAD, so that a tracer in the list sees the calls first. The path
+ * must not contain the separators of the list, which cannot be quoted. */
 static int append_to_preloaded(const char *library) {
   if (strpbrk(library, ": "))
     return -EINVAL;

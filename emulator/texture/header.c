@@ -1,6 +1,5 @@
-/* Decodes headers and samplers, and refuses values that the texture units or this emulator cannot
- * use.
- */
+/* Decodes texture headers and samplers. Rejects values that the texture units or this emulator
+ * cannot use. */
 #include "emulator/texture/texture.h"
 
 #include <stdarg.h>
@@ -16,13 +15,13 @@ enum {
   ADDRESS_HIGH_BIT = 32,
   LAST_BLOCK_SIZE = 5, /* log2 of GOBs */
 };
-/* NVIDIA's limits: docs/hardware/textures.md 1.4. */
+/* Limits that NVIDIA documents (docs/hardware/textures.md 1.4). */
 enum {
   BUFFER_MAX = 1 << 28,
   HEIGHT_MAX = 65536,
   PITCH_HEIGHT_MAX = 65000,
   PITCH_MAX = 2097120,
-  DEPTH_MAX = 16384, /* and the other sides of a 3D texture */
+  DEPTH_MAX = 16384, /* also limits the other sides of a 3D texture */
   LAYERS_MAX = 2048,
 };
 
@@ -35,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse_value(char *wrong, cons
   return false;
 }
 
-/* Memory formats: bytes of a texel, and bits of R, G, B, A. */
+/* Memory formats: bytes per texel, and bits of R, G, B and A. */
 static const struct {
   uint8_t code, bytes, bits[4];
 } layouts[] = {
@@ -87,7 +86,7 @@ static bool decode_format(const uint32_t *header, struct emu_texel_format *forma
   while (k < sizeof layouts / sizeof *layouts && layouts[k].code != code)
     k++;
   if (k == sizeof layouts / sizeof *layouts)
-    return refuse_value(wrong, "COMPONENTS is 0x%02x, a format that the emulator does not have",
+    return refuse_value(wrong, "COMPONENTS is 0x%02x, a format that the emulator does not support",
                         code);
   *format = (struct emu_texel_format){.bytes = layouts[k].bytes,
                                       .srgb = hw_get(header, TIC_S_R_G_B_CONVERSION)};
@@ -95,17 +94,18 @@ static bool decode_format(const uint32_t *header, struct emu_texel_format *forma
     format->bits[i] = layouts[k].bits[i];
     format->type[i] = types[i];
     if (format->bits[i] && !can_convert(types[i], format->bits[i]))
-      return refuse_value(wrong, "%c_DATA_TYPE is %u, with %u bits of component %c", "RGBA"[i],
-                          types[i], format -> bits[i], "RGBA"[i]);
+      return refuse_value(wrong,
+                          "%c_DATA_TYPE is %u, which does not fit the %u bits of component %c",
+                          "RGBA"[i], types[i], format -> bits[i], "RGBA"[i]);
     if (format->srgb && i < 3 && format->bits[i] &&
         (format->bits[i] != 8 || types[i] != TIC_R_DATA_TYPE_NUM_UNORM))
-      return refuse_value(wrong, "S_R_G_B_CONVERSION of a format that has not 8 bits of UNORM");
+      return refuse_value(wrong, "S_R_G_B_CONVERSION requires components of 8-bit UNORM");
   }
   for (unsigned i = 0; i < 4; i++) {
     const unsigned component = sources[i] - TIC_X_SOURCE_IN_R;
     format->source[i] = sources[i];
     if (sources[i] == 1 || (component < 4 && !format->bits[component]))
-      return refuse_value(wrong, "%c_SOURCE is %u, and the format 0x%02x has no such component",
+      return refuse_value(wrong, "%c_SOURCE is %u, a component that format 0x%02x does not have",
                           "XYZW"[i], sources[i], code);
   }
   return true;
@@ -118,28 +118,28 @@ static bool decode_buffer(const uint32_t *header, struct emu_texture *t, char *w
   if (t->type != TIC_TEXTURE_TYPE_ONE_D_BUFFER)
     return refuse_value(wrong, "TEXTURE_TYPE is %u in a ONE_D_BUFFER header", t->type);
   if (elements > BUFFER_MAX)
-    return refuse_value(wrong, "a buffer of %llu elements, more than 2^28",
+    return refuse_value(wrong, "the buffer has %llu elements; the limit is 2^28",
                         (unsigned long long)elements);
   t->width = (uint32_t)elements;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO0);
   const uint32_t aligned = t->format.bytes == 12 ? 4 : t->format.bytes;
   if (t->address % aligned)
-    return refuse_value(wrong, "address 0x%llx of a buffer is not a multiple of %u",
+    return refuse_value(wrong, "the address of the buffer, 0x%llx, is not a multiple of %u",
                         (unsigned long long)t->address, aligned);
   return true;
 }
 
 static bool decode_pitch(const uint32_t *header, struct emu_texture *t, char *wrong) {
   if (t->type != TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP)
-    return refuse_value(wrong, "TEXTURE_TYPE is %u in a PITCH header, which takes 7 alone",
+    return refuse_value(wrong, "TEXTURE_TYPE is %u in a PITCH header, which supports only 7",
                         t->type);
   t->pitch = hw_get(header, TIC_PITCH_BITS20TO5) << PITCH_UNIT_BITS |
              hw_get(header, TIC_PITCH_BIT21) << PITCH_BIT_21;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO5) << PITCH_UNIT_BITS;
   if (t->pitch > PITCH_MAX)
-    return refuse_value(wrong, "the pitch is %u, more than %u", t->pitch, PITCH_MAX);
+    return refuse_value(wrong, "the pitch is %u; the limit is %u", t->pitch, PITCH_MAX);
   if (t->height > PITCH_HEIGHT_MAX)
-    return refuse_value(wrong, "a PITCH header of %u rows, more than %u", t->height,
+    return refuse_value(wrong, "the PITCH header has %u rows; the limit is %u", t->height,
                         PITCH_HEIGHT_MAX);
   if (t->height > 1 && t->pitch < t->width * t->format.bytes)
     return refuse_value(wrong, "the pitch is %u, less than a row's %u bytes", t->pitch,
@@ -158,15 +158,15 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
   t->block_depth = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_DEPTH);
   if (hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH) || t->block_height > LAST_BLOCK_SIZE ||
       t->block_depth > LAST_BLOCK_SIZE)
-    return refuse_value(wrong, "a block of 2^%u x 2^%u x 2^%u GOBs",
+    return refuse_value(wrong, "unsupported block of 2^%u x 2^%u x 2^%u GOBs",
                         hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH), t->block_height, t->block_depth);
   if (hw_get(header, TIC_TILE_WIDTH_IN_GOBS) || hw_get(header, TIC_GOB_DEPTH_OFFSET) ||
       hw_get(header, TIC_GOB3D))
     return refuse_value(wrong, "TILE_WIDTH_IN_GOBS, GOB_DEPTH_OFFSET or GOB3D is not 0");
   if (t->format.bytes & (t->format.bytes - 1))
-    return refuse_value(wrong, "block-linear texels of %u bytes", t->format.bytes);
+    return refuse_value(wrong, "texels of %u bytes cannot be block-linear", t->format.bytes);
   if (t->height > HEIGHT_MAX)
-    return refuse_value(wrong, "%u rows, more than %u", t->height, HEIGHT_MAX);
+    return refuse_value(wrong, "the texture has %u rows; the limit is %u", t->height, HEIGHT_MAX);
   switch (t->type) {
   case TIC_TEXTURE_TYPE_ONE_D:
     t->height = 1;
@@ -177,8 +177,9 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
   case TIC_TEXTURE_TYPE_THREE_D:
     t->depth = deep;
     if (t->width > DEPTH_MAX || t->height > DEPTH_MAX || deep > DEPTH_MAX)
-      return refuse_value(wrong, "a 3D texture of %u x %u x %u, more than %u on a side", t->width,
-                          t->height, deep, DEPTH_MAX);
+      return refuse_value(wrong,
+                          "the 3D texture has %u x %u x %u texels; the limit of a side is %u",
+                          t->width, t->height, deep, DEPTH_MAX);
     break;
   case TIC_TEXTURE_TYPE_ONE_D_ARRAY:
     t->height = 1;
@@ -188,10 +189,10 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
     t->layers = deep;
     break;
   default:
-    return refuse_value(wrong, "TEXTURE_TYPE is %u, which the emulator does not have", t->type);
+    return refuse_value(wrong, "TEXTURE_TYPE is %u, which the emulator does not support", t->type);
   }
   return t->layers <= LAYERS_MAX ||
-         refuse_value(wrong, "%u layers, more than %u", t->layers, LAYERS_MAX);
+         refuse_value(wrong, "the texture has %u layers; the limit is %u", t->layers, LAYERS_MAX);
 }
 
 bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *t,
@@ -215,11 +216,14 @@ bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_tex
   t->empty =
       hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL);
   if (hw_get(header, TIC_MAX_MIP_LEVEL) || hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
-    return refuse_value(wrong, "more than one mip level, which the emulator does not have");
+    return refuse_value(wrong,
+                        "the texture has several mip levels, which the emulator does not support");
   if (hw_get(header, TIC_MULTI_SAMPLE_COUNT))
-    return refuse_value(wrong, "MULTI_SAMPLE_COUNT is %u", hw_get(header, TIC_MULTI_SAMPLE_COUNT));
+    return refuse_value(wrong, "MULTI_SAMPLE_COUNT is %u, which the emulator does not support",
+                        hw_get(header, TIC_MULTI_SAMPLE_COUNT));
   if (hw_get(header, TIC_BORDER_SIZE) != TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR)
-    return refuse_value(wrong, "BORDER_SIZE is %u; 7 takes the sampler's border colour",
+    return refuse_value(wrong,
+                        "BORDER_SIZE is %u; only 7, the sampler's border colour, is supported",
                         hw_get(header, TIC_BORDER_SIZE));
   switch (version) {
   case TIC_HEADER_VERSION_SELECT_PITCH:

@@ -1,6 +1,5 @@
-/* Sampling: coordinates, address modes, filters, and the addresses of texels.
- * docs/hardware/textures.md 6.1 and 7.1.
- */
+/* Sampling: coordinates, address modes, filters, and the addresses of texels
+ * (docs/hardware/textures.md 6.1 and 7.1). */
 #include <math.h>
 #include <string.h>
 
@@ -9,17 +8,17 @@
 #include "gpu/hw/texture.h"
 
 enum {
-  FRACTION_BITS = 8, /* of the weights of linear filtering */
+  FRACTION_BITS = 8, /* in the weights of linear filtering */
   ONE = 1 << FRACTION_BITS,
   GOB_WIDTH = 64, /* bytes */
   GOB_ROWS = 8,
   GOB_BYTES_LOG2 = 9,
 };
 
-/* An index outside of the texture, for the border colour. */
+/* The index of texels outside the texture, which have the border colour. */
 enum { BORDER = -1 };
 
-/* A limit for coordinates, beyond the side of any texture. */
+/* Limit of coordinates, which is beyond the sides of all textures. */
 static const double farthest = 1 << 24;
 
 unsigned emu_texture_dimensions(const struct emu_texture *t) {
@@ -74,7 +73,8 @@ static int64_t modulo(int64_t i, int64_t n) {
   return (i % n + n) % n;
 }
 
-/* Applies the address mode to index i of a side with n texels: an index in the side, or BORDER. */
+/* Applies the address mode to index i of a side with n texels. Returns an index within the side, or
+ * BORDER. */
 static int64_t apply_address_mode(int64_t i, uint32_t n, unsigned mode) {
   switch (mode) {
   case TSC_ADDRESS_U_WRAP:
@@ -95,10 +95,10 @@ static int64_t apply_address_mode(int64_t i, uint32_t n, unsigned mode) {
   return i < 0 || i >= n ? BORDER : i;
 }
 
-/* The coordinate in texels. NaN becomes 0. */
+/* Converts a coordinate to texels. NaN becomes 0. */
 static double scale_coordinate(float at, uint32_t n, unsigned mode, bool normalized) {
   if (normalized) {
-    /* Whole periods are removed before the multiplication, so large coordinates stay exact. */
+    /* Removing whole periods before the multiplication keeps large coordinates exact. */
     if (mode == TSC_ADDRESS_U_WRAP)
       at -= floorf(at);
     else if (mode == TSC_ADDRESS_U_MIRROR)
@@ -114,7 +114,7 @@ static double scale_coordinate(float at, uint32_t n, unsigned mode, bool normali
   return fmax(-farthest, fmin((double)at, farthest));
 }
 
-/* The two texels of one dimension that filtering mixes: first, and first + 1 with weight / ONE. */
+/* The two texels that filtering blends in one dimension: first, and first + 1 with weight / ONE. */
 struct tap {
   int64_t first;
   uint32_t weight;
@@ -143,7 +143,7 @@ static uint32_t clamp_layer(const struct emu_texture *t, uint32_t layer) {
   return layer < t->layers ? layer : t->layers - 1;
 }
 
-/* The texel at a corner of the taps: bit i of corner is 1 for first + 1 in dimension i. */
+/* Reads the texel at a corner of the taps. Bit i of corner selects first + 1 in dimension i. */
 static bool read_corner(const struct emu_texture *t, const struct emu_texel_format *format,
                         const struct emu_sampler *s, const struct tap taps[3], unsigned corner,
                         uint32_t layer, const struct emu_texture_memory *memory,

@@ -1,4 +1,4 @@
-/* Converts texels from and to their memory formats. docs/hardware/textures.md 3 and 6.2. */
+/* Converts texels from and to their memory formats (docs/hardware/textures.md 3 and 6.2). */
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "emulator/texture/texture.h"
 #include "gpu/hw/texture.h"
 
-/* Converts a float of 10, 11 or 16 bits to 32. It has five bits of exponent, and a sign only if it
- * has 16 bits. A NaN keeps its payload. */
+/* Converts a float of 10, 11 or 16 bits to 32 bits. The source has five bits of exponent, and a
+ * sign only if it has 16 bits. A NaN keeps its payload. */
 static uint32_t widen_float(uint32_t raw, unsigned bits) {
   enum { BIAS = 127 - 15, EXPONENT = 31, FLOAT_MANTISSA = 23, FLOAT_INFINITY = 0x7f800000 };
   const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
@@ -16,13 +16,13 @@ static uint32_t widen_float(uint32_t raw, unsigned bits) {
   const uint32_t exponent = raw >> mantissa_bits & EXPONENT;
   if (exponent == EXPONENT)
     return sign | FLOAT_INFINITY | mantissa << (FLOAT_MANTISSA - mantissa_bits);
-  if (!exponent) /* zero or a denormal, which a float holds as a normal number */
+  if (!exponent) /* zero or a subnormal, which is a normal number in 32 bits */
     return sign | base_float_bits(ldexpf((float)mantissa, -14 - (int)mantissa_bits));
   return sign | (exponent + BIAS) << FLOAT_MANTISSA | mantissa << (FLOAT_MANTISSA - mantissa_bits);
 }
 
-/* Converts a float to 10, 11 or 16 bits: to nearest, ties to even, and to infinity if it is too
- * large. Without a sign (10 and 11 bits) negative numbers become 0. */
+/* Converts a float to 10, 11 or 16 bits. Rounds to nearest even, or to infinity if the value is too
+ * large. Negative values become 0 in formats without a sign (10 and 11 bits). */
 static uint32_t narrow_float(uint32_t value, unsigned bits) {
   enum { EXPONENT = 31, LEAST = -14 };
   const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
@@ -38,7 +38,8 @@ static uint32_t narrow_float(uint32_t value, unsigned bits) {
   int exponent = 0;
   frexp(size, &exponent);
   exponent = exponent - 1 < LEAST || size == 0 ? LEAST : exponent - 1;
-  /* In units of the last place. If rounding carries into the exponent, the sum is still right. */
+  /* The value in units of the last place. If rounding carries into the exponent, the sum below is
+   * still correct. */
   const double units = rint(ldexp(size, (int)mantissa_bits - exponent));
   const double coded = ldexp(exponent - LEAST, (int)mantissa_bits) + units;
   const double largest = ldexp(EXPONENT, (int)mantissa_bits);
@@ -100,7 +101,7 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
     }
 }
 
-/* Clamps a float to least and 1, and multiplies it by most. A NaN becomes 0. */
+/* Clamps a float to the range from least to 1 and multiplies it by most. NaN becomes 0. */
 static int32_t scale_component(uint32_t value, float least, float most) {
   const float v = base_float(value);
   return isnan(v) ? 0 : (int32_t)rint((double)fmaxf(fminf(v, 1), least) * (double)most);

@@ -1,7 +1,6 @@
-/* The texture units: from a header, a sampler and coordinates to texels. The functions have no
- * state, and read memory through a function of the caller. docs/hardware/textures.md has the
- * sources; docs/emulator/textures.md, what is unknown of the hardware and chosen here.
- */
+/* The texture units: return texels for a header, a sampler and coordinates. The functions have no
+ * state and read memory through a callback. docs/hardware/textures.md lists the sources,
+ * docs/emulator/textures.md what is unknown about the hardware and how this model decides it. */
 #ifndef TEGRACL_EMULATOR_TEXTURE_H
 #define TEGRACL_EMULATOR_TEXTURE_H
 
@@ -11,88 +10,90 @@
 
 enum { EMU_TEXTURE_WORDS = 8, EMU_TEXEL_BYTES_MAX = 16, EMU_TEXTURE_MESSAGE = 128 };
 
-/* A memory format: the components R, G, B, A, R in the lowest bits. */
+/* A memory format. Components are R, G, B, A, with R in the lowest bits. */
 struct emu_texel_format {
   uint8_t bytes;
-  uint8_t bits[4];   /* 0: no such component */
+  uint8_t bits[4];   /* 0 if the component does not exist */
   uint8_t type[4];   /* TIC_R_DATA_TYPE_NUM_* */
-  uint8_t source[4]; /* TIC_X_SOURCE_IN_*, of the result's x, y, z, w */
-  bool srgb;         /* R, G and B are encoded */
+  uint8_t source[4]; /* TIC_X_SOURCE_IN_*, for x, y, z, w of the result */
+  bool srgb;         /* R, G and B are sRGB */
 };
 
 /* A decoded header. */
 struct emu_texture {
   uint64_t address;
   uint32_t width, height; /* texels */
-  uint32_t depth;         /* of a 3D texture; else 1 */
-  uint32_t layers;        /* of an array; else 1 */
-  uint32_t pitch;         /* bytes; 0: block-linear, or a buffer */
-  uint8_t block_height;   /* log2 of its GOBs */
-  uint8_t block_depth;    /* log2 of its slices */
+  uint32_t depth;         /* of a 3D texture, else 1 */
+  uint32_t layers;        /* of an array, else 1 */
+  uint32_t pitch;         /* in bytes, or 0 for a block-linear texture or a buffer */
+  uint8_t block_height;   /* log2 of the number of GOBs */
+  uint8_t block_depth;    /* log2 of the number of slices */
   uint8_t type;           /* TIC_TEXTURE_TYPE_* */
   bool block_linear;
   bool normalized;
-  bool empty; /* the view has no level: reads are 0 */
+  bool empty; /* the view has no level: all reads return 0 */
   struct emu_texel_format format;
 };
 
 /* A decoded sampler. */
 struct emu_sampler {
-  uint8_t mode[3]; /* TSC_ADDRESS_U_* of x, y, z */
+  uint8_t mode[3]; /* TSC_ADDRESS_U_* for x, y, z */
   bool linear_magnified, linear_minified;
   bool unnormalized;
-  bool srgb;          /* decodes where the header says so */
-  uint32_t border[4]; /* x to w of the result */
+  bool srgb;          /* decode sRGB if the header requests it */
+  uint32_t border[4]; /* x, y, z, w of the result */
 };
 
-/* Decode a header or a sampler. False: the texture units or this emulator cannot use it; wrong
- * (EMU_TEXTURE_MESSAGE bytes) names the field and its value. */
+/* Decode a header or a sampler. Return false if the texture units or this emulator cannot use it;
+ * then wrong, of EMU_TEXTURE_MESSAGE bytes, describes the field and its value. */
 bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *texture,
                         char *wrong);
 bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_sampler *sampler,
                         char *wrong);
 
-/* read copies bytes from GPU memory. If it returns false, so does the access. */
+/* read copies bytes from GPU memory. If it returns false, the texture access also returns false. */
 struct emu_texture_memory {
   bool (*read)(void *space, uint64_t address, void *to, size_t bytes);
   void *space;
 };
 
-/* The number of coordinates, without the layer. */
+/* Returns the number of coordinates, not counting the layer. */
 unsigned emu_texture_dimensions(const struct emu_texture *texture);
 
 bool emu_texture_is_array(const struct emu_texture *texture);
 
 struct emu_texture_place {
   float at[3];
-  uint32_t layer; /* of arrays; clamped to the last */
+  uint32_t layer; /* of an array; clamped to the last layer */
   int offset[3];  /* in texels */
   bool minified;  /* the level of detail is above 0 */
 };
 
-/* Whether the format can be filtered: not if it has integers. */
+/* Returns whether the format can be filtered, which integer formats cannot. */
 bool emu_texture_filters(const struct emu_texture *texture);
 
-/* TEX. Coordinates are normalized or in texels, as header and sampler say. result: x to w, the bits
- * of floats or integers. */
+/* TEX: samples the texture. Header and sampler determine whether coordinates are normalized or in
+ * texels. result has x to w, as the bits of floats or integers. */
 bool emu_texture_sample(const struct emu_texture *texture, const struct emu_sampler *sampler,
                         const struct emu_texture_place *place,
                         const struct emu_texture_memory *memory, uint32_t result[4]);
-/* TLD4: one component of the four texels that linear filtering would mix:
- * (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). */
+/* TLD4: returns one component of the four texels that linear filtering would blend: (x, y + 1), (x
+ * + 1, y + 1), (x + 1, y), (x, y). */
 bool emu_texture_gather(const struct emu_texture *texture, const struct emu_sampler *sampler,
                         const struct emu_texture_place *place, unsigned component,
                         const struct emu_texture_memory *memory, uint32_t result[4]);
-/* TLD: coordinates in texels. Memory outside the texture counts as zeros. */
+/* TLD: reads the texel at integer coordinates. Texels outside the texture are converted from
+ * zeros. */
 bool emu_texture_fetch(const struct emu_texture *texture, const int32_t at[3], uint32_t layer,
                        const struct emu_texture_memory *memory, uint32_t result[4]);
-/* TXQ of the dimensions: width, height, depth or layers, all 0 if the level does not exist; and the
+/* TXQ: returns width, height, and depth or layers, which are 0 if the level does not exist, and the
  * number of levels. */
 void emu_texture_query(const struct emu_texture *texture, uint32_t level, uint32_t result[4]);
 
-/* The GPU address of the texel at (x, y, z), which is inside the texture; z is an array's layer. */
+/* Returns the GPU address of the texel at (x, y, z), which must be inside the texture. z is the
+ * layer of an array. */
 uint64_t emu_texture_address(const struct emu_texture *texture, uint32_t x, uint32_t y, uint32_t z);
-/* Convert a texel from its memory format, and to it (SUST.P). */
+/* Convert a texel from, and to, its memory format (SUST.P). */
 void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texel,
                       uint32_t result[4]);
 void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],

@@ -1,6 +1,5 @@
-/* Prints how many warp instructions a second the interpreter executes, by class
- * of instruction, on one core.
- */
+/* Prints how many warp instructions per second the interpreter executes on one core, by class of
+ * instruction. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,5 @@
-/* Check mode with wrong control bits: machine code of NVRTC from which a
- * wait for a scoreboard, or the scoreboard of a load, is removed. The unchanged code
- * gets no report.
- */
+/* Check mode on wrong control bits: in machine code from NVRTC, the wait for a scoreboard or the
+ * scoreboard of a load is removed. The unchanged code must not be reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +49,7 @@ static const struct sm_watch watch = {.check = true, .wanted = wanted, .report =
 static struct module *module;
 static struct params params;
 
-/* Runs a kernel. Returns the number of reports. */
+/* Runs a kernel and returns the number of reports. */
 static unsigned run(const char *kernel) {
   struct launch launch = {
       .grid = {1, 1, 1}, .block = {BLOCK, 1, 1}, .params = &params, .param_bytes = sizeof params};
@@ -90,14 +88,14 @@ static int tear_down(void **state) {
 static const char *const kernels[] = {"add", "loop", "root"};
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-static void as_compiled(void **state) {
+static void unchanged_code_gets_no_report(void **state) {
   (void)state;
   for (int k = 0; k < KERNELS; k++)
     assert_int_equal(run(kernels[k]), 0);
 }
 
-/* Removes the wait of the first use of the first LDG's result. */
-static void wait_removed(void **state) {
+/* Removes the wait from the first use of the first LDG's result. */
+static void reports_missing_wait_for_load(void **state) {
   (void)state;
   for (int k = 0; k < KERNELS; k++) {
     size_t count, load = 0, use;
@@ -125,9 +123,9 @@ static void wait_removed(void **state) {
   }
 }
 
-/* Removes the scoreboard of each load: then no code may use its result. Some loads of the loop are
- * executed only for other values of n. */
-static void scoreboard_removed(void **state) {
+/* Removes the scoreboard of each load in turn, so that no code may use its result. Some loads of
+ * "loop" are executed only for other values of n. */
+static void reports_load_without_scoreboard(void **state) {
   (void)state;
   for (int k = 0; k < KERNELS; k++) {
     size_t count, found = 0;
@@ -151,9 +149,9 @@ static void scoreboard_removed(void **state) {
   }
 }
 
-/* Removes each wait of each instruction. Some protect nothing here (stores at the
- * end of the kernel, for example). Both kinds of report must occur. */
-static void each_wait(void **state) {
+/* Removes each wait of each instruction in turn. Not every wait protects something (those of stores
+ * at the end of a kernel, for example). Both kinds of report must occur. */
+static void reports_most_removed_waits(void **state) {
   (void)state;
   unsigned waits = 0, found = 0, early_writes = 0;
   for (int k = 0; k < KERNELS; k++) {
@@ -178,7 +176,7 @@ static void each_wait(void **state) {
       }
     }
   }
-  print_message("%u of %u waits are missed when they are gone, %u for what was still read\n", found,
+  print_message("%u of %u removed waits were reported, %u for registers still being read\n", found,
                 waits, early_writes);
   assert_true(found * 2 > waits);
   assert_true(early_writes > 0);
@@ -186,10 +184,10 @@ static void each_wait(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_compiled),
-      cmocka_unit_test(wait_removed),
-      cmocka_unit_test(scoreboard_removed),
-      cmocka_unit_test(each_wait),
+      cmocka_unit_test(unchanged_code_gets_no_report),
+      cmocka_unit_test(reports_missing_wait_for_load),
+      cmocka_unit_test(reports_load_without_scoreboard),
+      cmocka_unit_test(reports_most_removed_waits),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -19,7 +19,8 @@
 
 /* --- cached CUBINs -------------------------------------------------------------- */
 
-/* The file of the CUBIN of a source and its options. False: no CUBINs are kept. */
+/* Makes the path of the CUBIN for a source and its options. Returns false if CUBINs are not
+ * kept. */
 static bool kept_path(char path[4096], const char *source, const char *const *options) {
   const char *folder = getenv("TEGRACL_TEST_CUBINS");
   if (!folder || !*folder)
@@ -52,7 +53,8 @@ static uint8_t *read_kept(const char *path, size_t *size) {
   return cubin;
 }
 
-/* Renames a complete file, because several tests may use the same one at once. */
+/* Writes a temporary file and renames it, because several tests may use the same CUBIN
+ * concurrently. */
 static void keep_cubin(const char *path, const uint8_t *cubin, size_t size) {
   char part[4096 + 16];
   snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
@@ -102,7 +104,7 @@ bool harness_available(void) {
   return true;
 }
 
-/* Compiles with NVRTC into an empty file. */
+/* Compiles with NVRTC and writes the CUBIN to an empty file. */
 static bool compile_into(FILE *file, const char *source, int count, const char *const *options) {
   nvrtcProgram program;
   if (nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
@@ -126,8 +128,8 @@ static bool compile_into(FILE *file, const char *source, int count, const char *
   return whole;
 }
 
-/* Compiles in its own process, because some releases of NVRTC crash on some PTX. Then the
- * test fails with a message. */
+/* Compiles in a child process, because some releases of NVRTC crash on some PTX. The test then
+ * fails with a message. */
 static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
   const char *all[32] = {"--gpu-architecture=sm_87"};
   int count = 1, status = -1;
@@ -168,7 +170,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 
 /* --- the address space ----------------------------------------------------------- */
 
-/* One flat piece of memory at a GPU address. */
+/* The address space: one contiguous piece of memory at a GPU address. */
 enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THREADS = 8 };
 static const size_t SHADOW_BYTES = (size_t)SPACE_BYTES / SM_CELL_BYTES * SM_CELL_SIZE;
 static const uint64_t SPACE_BASE = 0x200000000ull;
@@ -181,7 +183,7 @@ struct module {
   uint8_t *space;
   size_t used;
   uint64_t section_at[MAX_SECTIONS];
-  uint64_t bank0; /* constant bank 0, to which generic addresses of parameters point */
+  uint64_t bank0; /* constant bank 0, to which generic addresses of parameters refer */
   struct sm_code *code;
   struct sm_worker *worker;
   const struct sm_watch *watch;
@@ -220,7 +222,7 @@ static void report(const struct sm_grid *grid, const struct sm_fault *f) {
           (unsigned long long)(f->other_pc - grid->program));
 }
 
-/* TEGRACL_EMULATOR=check, as for programs on the whole device. */
+/* TEGRACL_EMULATOR=check enables check mode, as it does for programs on the whole device. */
 static void watch_if_requested(struct module *m) {
   static const struct sm_watch watch = {.check = true, .wanted = wanted, .report = report};
   const char *mode = getenv("TEGRACL_EMULATOR");
@@ -232,7 +234,7 @@ static void watch_if_requested(struct module *m) {
   module_watch(m, &watch);
 }
 
-/* TEGRACL_EMULATOR=adversarial:SEED: L1 caches that serve stale lines within a grid. */
+/* TEGRACL_EMULATOR=adversarial:SEED enables L1 caches that serve stale lines within a grid. */
 static void cache_if_requested(struct module *m) {
   enum { SMS = 4 };
   static const char word[] = "adversarial:";
@@ -292,7 +294,7 @@ static const Elf64_Sym *symbols(const struct module *m, size_t *count, const cha
   return NULL;
 }
 
-/* A field of a 128-bit instruction. */
+/* Sets a field of a 128-bit instruction. */
 static void put_bits(uint8_t *word, unsigned low, unsigned count, uint64_t value) {
   for (unsigned k = 0; k < count; k++) {
     const unsigned at = low + k;
@@ -355,7 +357,7 @@ struct module *module_compile(const char *source, const char *const *options) {
     return NULL;
   }
   m->space = calloc(1, SPACE_BYTES);
-  m->used = 256; /* address 0 of the space means nothing */
+  m->used = 256; /* keep address 0 of the space unused */
   for (unsigned k = 0; k < section_count(m) && k < MAX_SECTIONS; k++) {
     const Elf64_Shdr *s = section(m, k);
     const char *name = section_name(m, k);
@@ -433,7 +435,7 @@ uint64_t module_symbol(struct module *m, const char *name) {
 
 /* --- launches ---------------------------------------------------------------------- */
 
-/* Values of the EIATTR records (docs/hardware/cubin.md section 5). */
+/* Values of EIATTR records (docs/hardware/cubin.md section 5). */
 struct attributes {
   uint32_t param_base, barriers, registers, stack;
 };
@@ -443,8 +445,8 @@ static void read_attributes(const struct module *m, const char *kernel, unsigned
   enum { PARAM_CBANK = 0x0a, MIN_STACK_SIZE = 0x12, REGCOUNT = 0x2f, NUM_BARRIERS = 0x4c };
   enum { FORMAT_SIZED = 4 };
   *a = (struct attributes){.param_base = 0x160, .registers = 255};
-  /* In ABI 7 (CUDA 12) the number of barriers is in the flags of .text: docs/hardware/cubin.md
-   * section 2. */
+  /* In ABI 7 (CUDA 12) the flags of .text contain the number of barriers (docs/hardware/cubin.md
+   * section 2). */
   if (m->elf[EI_ABIVERSION] == 7)
     a->barriers = section(m, (unsigned)section_named(m, ".text.", kernel))->sh_flags >> 20 & 0x7f;
   int wanted[2] = {section_named(m, ".nv.info.", kernel), section_named(m, ".nv.info", "")};
@@ -496,11 +498,11 @@ static void set_bank(struct module *m, struct sm_grid *grid, unsigned bank, int 
   grid->bank[bank].size = (uint32_t)section(m, (unsigned)index)->sh_size;
 }
 
-/* A host thread that runs CTAs of a grid until one fails. */
+/* A host thread that runs CTAs of a grid until one of them fails. */
 struct cta_thread {
   const struct sm_grid *grid;
   const struct launch *launch;
-  uint32_t *next; /* CTA, for all threads */
+  uint32_t *next; /* next CTA, shared by all threads */
   struct sm_worker *worker;
   enum sm_result result;
   struct sm_fault fault;
@@ -602,7 +604,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   set_bank(m, &grid, 3, constant3);
   set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));
 
-  if (m->own_caches) /* as the launches of a driver do */
+  if (m->own_caches) /* drivers invalidate at each launch */
     sm_l1_invalidate_all(m->own_caches);
   const unsigned threads = launch->threads && !m->caches ? launch->threads : 1;
   struct cta_thread runners[MAX_THREADS] = {{0}};

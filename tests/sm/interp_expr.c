@@ -1,8 +1,6 @@
-/* Expressions of C: the same text is compiled by NVRTC for SM 8.7 and by the
- * host's compiler, and both results must be the same bits (or, for functions of
- * the math library, within a few units in the last place). Operands are random
- * and edge values.
- */
+/* Tests expressions of C: NVRTC compiles the same text for SM 8.7 as the host compiler for the
+ * host, and both results must have the same bits, or be within a few units in the last place for
+ * functions of the math library. Operands are random values and edge cases. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +32,7 @@ static const char prelude[] =
     "typedef long long i64; typedef unsigned long long u64;\n"
     "typedef float f32; typedef double f64;\n";
 
-/* X(name, type of operands, type of result, expression of a, b, c) */
+/* X(name, type of operands, type of result, expression of a, b and c) */
 #define INT_OPS(X, T, U, bits)                                                                     \
   X(T##_add, T, T, (T)((U)a + (U)b))                                                               \
   X(T##_sub, T, T, (T)((U)a - (U)b))                                                               \
@@ -331,22 +329,22 @@ static void run_rows(const struct row *rows, size_t count, const char *kernels,
   const char *const options[] = {__VA_ARGS__ "--fmad=false", NULL};                                \
   run_rows(table##s, sizeof table##s / sizeof *table##s, table##_kernels, options, ulps)
 
-static void test_ints(void **unused) {
+static void integer_expressions(void **unused) {
   RUN(int, 0, );
 }
-static void test_floats(void **unused) {
+static void float_expressions(void **unused) {
   RUN(float, 0, );
 }
-static void test_functions(void **unused) {
+static void math_functions(void **unused) {
   RUN(function, ULPS, );
 }
-static void test_ints_unoptimised(void **unused) {
+static void integer_expressions_in_debug_code(void **unused) {
   RUN(int, 0, "--device-debug", );
 }
-static void test_floats_unoptimised(void **unused) {
+static void float_expressions_in_debug_code(void **unused) {
   RUN(float, 0, "--device-debug", );
 }
-static void test_functions_few_registers(void **unused) {
+static void math_functions_with_few_registers(void **unused) {
   RUN(function, ULPS, "--maxrregcount=24", );
 }
 
@@ -354,12 +352,12 @@ int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ints),
-      cmocka_unit_test(test_floats),
-      cmocka_unit_test(test_functions),
-      cmocka_unit_test(test_ints_unoptimised),
-      cmocka_unit_test(test_floats_unoptimised),
-      cmocka_unit_test(test_functions_few_registers),
+      cmocka_unit_test(integer_expressions),
+      cmocka_unit_test(float_expressions),
+      cmocka_unit_test(math_functions),
+      cmocka_unit_test(integer_expressions_in_debug_code),
+      cmocka_unit_test(float_expressions_in_debug_code),
+      cmocka_unit_test(math_functions_with_few_registers),
   };
   int failed = 0;
   for (unsigned level = 0; level < SM_CORE_BUILDS; level++)

@@ -1,8 +1,8 @@
-/* Random code must end in a result, never in a crash or a hang: words with real
- * opcodes and random fields, or compiled instructions with flipped bits, in
- * sections that jump and store anywhere.
- * interp_fuzz CORPUS [sections [seed]]
- */
+/* Fuzzes the interpreter: random code must end with a result, never with a crash or a hang. Words
+ * have real opcodes and random fields, or are compiled instructions with flipped bits. They are in
+ * sections of code that jump and store anywhere.
+ *
+ *   interp_fuzz CORPUS [sections [seed]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "gpu/isa/insn.h"
 #include "gpu/isa/isa_table.h"
 
-/* Code and data are apart, so that only the section is decoded. */
+/* Code and data are separate, so that only the section is decoded. */
 enum {
   SECTION_MAX = 128,
   DATA = 1 << 14,
   DEFAULT_SECTIONS = 20000,
-  LIMIT = 2000, /* instructions; some sections have LONG_LIMIT, to reach the end of a turn */
+  LIMIT = 2000, /* instructions; LONG_LIMIT in some sections reaches the end of a turn */
   LONG_LIMIT = 20000,
 };
 enum { BANK = 256 };
@@ -47,7 +47,7 @@ static bool find(void *context, uint64_t address, struct sm_range *range) {
   return true;
 }
 
-/* Instructions that compilers made: the recorded words of the corpus test. */
+/* Compiled instructions: the words recorded for the corpus test. */
 static uint64_t (*real)[2];
 static size_t real_count;
 
@@ -75,7 +75,7 @@ static bool read_corpus(const char *path) {
   return real_count > 0;
 }
 
-/* One of them with up to three flipped bits. */
+/* Makes a compiled instruction with up to three flipped bits. */
 static void mutated_word(uint64_t word[2]) {
   memcpy(word, real[random64() % real_count], sizeof real[0]);
   for (unsigned flips = (unsigned)(random64() % 4); flips; flips--) {
@@ -84,7 +84,7 @@ static void mutated_word(uint64_t word[2]) {
   }
 }
 
-/* A word with a known opcode, mostly without bits that belong to no field. */
+/* Makes a word with a known opcode, which mostly has no bits that belong to no field. */
 static void random_word(uint64_t word[2]) {
   const struct sm_isa_row *row = &sm_isa_rows[random64() % SM_ISA_ROWS];
   word[0] = random64();
@@ -103,7 +103,8 @@ static void random_word(uint64_t word[2]) {
   word[1] = (word[1] & ~(1ull << 27)) | (uint64_t)(row->opcode >> 12) << 27;
 }
 
-/* Is the word executed without a certain fault? Sections that fault at once test little. */
+/* Returns whether the interpreter executes the word. Sections that fault at once would test
+ * little. */
 static bool is_executed(const uint64_t word[2], uint32_t registers) {
   struct sm_insn insn;
   struct sm_uop u;
@@ -115,8 +116,8 @@ static bool is_executed(const uint64_t word[2], uint32_t registers) {
          u.handler != core->handler[SM_H_register_range] && u.handler != core->handler[SM_H_trap];
 }
 
-/* Writes instructions that load addresses of data to registers: MOV R, c[0x0][offset], from the
- * first words of the constant bank. Returns their number. */
+/* Writes a prologue that loads addresses of data into registers, with MOV R, c[0x0][offset] from
+ * the first words of the constant bank. Returns the number of instructions. */
 static unsigned prologue(uint64_t (*word)[2]) {
   enum { FIRST = 2, COUNT = 8 };
   for (unsigned k = 0; k < COUNT; k++) {
@@ -126,7 +127,7 @@ static unsigned prologue(uint64_t (*word)[2]) {
   return COUNT;
 }
 
-/* Check mode: all reports are made, and counted here. */
+/* Check mode with all reports enabled and counted. */
 static long reports;
 static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
   return true;
@@ -145,7 +146,7 @@ int main(int argc, char **argv) {
   const long sections = argc > 2 ? atol(argv[2]) : DEFAULT_SECTIONS;
   if (argc > 3)
     state ^= strtoull(argv[3], NULL, 0) * 0x9e3779b97f4a7c15ull;
-  /* Heap blocks of exactly these sizes: a sanitizer detects accesses beyond them. */
+  /* Heap blocks of exactly these sizes, so that a sanitizer detects accesses outside them. */
   struct space space = {aligned_alloc(16, SECTION_MAX * 16), calloc(1, DATA), 0};
   uint8_t *bank = malloc(BANK);
   const struct sm_memory memory = {find, &space};

@@ -1,7 +1,6 @@
-/* Single PTX operations, whose instruction and encoding ptxas chooses:
- * directed rounding, flushing, saturation, halves, bit fields, dot
- * products. The results are compared with independent computation, on random and edge operands.
- */
+/* Tests single PTX operations, for which ptxas chooses instruction and encoding: directed rounding,
+ * flushing, saturation, halves, bit fields, dot products. Results are compared with independent
+ * computation, on random values and edge cases. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +28,8 @@ static float f32(u32 bits) {
   return f;
 }
 
-/* Results as on the GPU: one kind of NaN; with flush, no subnormals. */
+/* Converts a result as the GPU does: all NaNs have the same bits, and with flush there are no
+ * subnormals. */
 static u32 bits32(float f) {
   u32 bits;
   memcpy(&bits, &f, 4);
@@ -141,7 +141,7 @@ static u32 half_of(float f, int mode) {
   return out;
 }
 
-/* X(name, constraint letter and C type of the operands and the result, PTX, expected) */
+/* X(name, constraint letter and C type of operands and result, PTX, expected result) */
 #define F32_OPS(X, suffix, mode)                                                                   \
   X(add_##suffix, r, u32, "add." #suffix ".f32 %0, %1, %2;",                                       \
     bits32(IN_ROUND(mode, float, VF(a) + VF(b))))                                                  \
@@ -278,7 +278,7 @@ static void fill(uint8_t *p, size_t size, int count) {
   }
 }
 
-static void test_operations(void **unused) {
+static void operations_match_host(void **unused) {
   struct module *m = module_compile(source, NULL);
   assert_non_null(m);
   const u64 params[2] = {module_alloc(m, COUNT * 24), module_alloc(m, COUNT * 8)};
@@ -306,7 +306,7 @@ static void test_operations(void **unused) {
       for (int j = 0; j < 3; j++)
         memcpy(&v[2 + j], (uint8_t *)module_host(m, params[0]) + (size_t)(3 * i + j) * row->size,
                row->size);
-      /* Which NaN a double operation gives is not known for sure. */
+      /* Which NaN a double operation returns is not documented. */
       if (v[0] == v[1] || (row->size == 8 && f64(v[0]) != f64(v[0]) && f64(v[1]) != f64(v[1])))
         continue;
       if (bad++ < 3)
@@ -324,7 +324,7 @@ static void test_operations(void **unused) {
 int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_match_host)};
   int failed = 0;
   for (unsigned level = 0; level < SM_CORE_BUILDS; level++)
     if ((sm_core_override = sm_core_build(level)))

@@ -1,7 +1,6 @@
-/* Texture instructions against the model of the texture units, in all three forms of the handle:
- * a constant, a uniform register, a register. It tests the inputs and results of the units; the
- * units themselves are tested by emulator-texture.
- */
+/* Tests texture instructions, with the handle in each of its three forms (a constant, a uniform
+ * register, a register). Operands and results are compared with direct calls of the texture units,
+ * which emulator-texture tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +32,7 @@ static const struct {
     [BUFFER] = {0, TIC_TEXTURE_TYPE_ONE_D_BUFFER, TIC_COMPONENTS_R32_G32_B32_A32, 4, 300, 1, 1},
 };
 
-/* The second variant exchanges two components. */
+/* Makes the texture header of a shape. The second variant exchanges two components. */
 static void make_header(uint32_t *h, enum shape shape, unsigned variant, uint64_t address) {
   memset(h, 0, TEXTURE_BYTES);
   hw_set(h, TIC_COMPONENTS, shapes[shape].components);
@@ -81,8 +80,8 @@ static void make_sampler(uint32_t *s, unsigned variant) {
 
 enum action { SAMPLE, FETCH, GATHER, QUERY };
 enum level { NO_LEVEL, LEVEL_ZERO, LEVEL };
-/* TEXT has H for the handle; f and n are coordinates as floats and as integers, of which [0] is the
- * layer of an array; l is a level, q an integer one. */
+/* In text, H is the handle; f and n are coordinates as floats and as integers, of which [0] is the
+ * layer of an array; l is a level and q an integer level. */
 static const struct row {
   const char *name, *text;
   enum shape shape;
@@ -91,7 +90,7 @@ static const struct row {
   bool layer;
   enum level level;
   int offset[3];
-  unsigned component, mask; /* of the results in r0 to r3 */
+  unsigned component, mask; /* mask of the results in r0 to r3 */
 } rows[] = {
     {"tex_2d",
      "tex.2d.v4.f32.f32 {R}, [H, {f1,f2}];",
@@ -339,13 +338,13 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Computations of the handle for which ptxas emits each form. */
+/* Expressions for the handle, for each of which ptxas emits a different form. */
 static const struct form {
   const char *name, *handle;
 } forms[] = {{"constant", "t"}, {"uniform", "t + blockIdx.x"}, {"general", "t + threadIdx.x % 2"}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The input of a lane. */
+/* Input of one lane. */
 struct input {
   uint32_t layer;
   float at[3];
@@ -358,7 +357,7 @@ static void append(char *out, const char *text) {
   strncat(out, text, SOURCE_BYTES - strlen(out) - 1);
 }
 
-/* Appends PTX with operands in the place of R, H, r, f, n, l and q. */
+/* Appends PTX, and replaces R, H, r, f, n, l and q by operands. */
 static void append_instruction(char *out, const char *text) {
   for (const char *c = text; *c; c++) {
     char piece[40] = {*c, 0};
@@ -449,7 +448,7 @@ static void expect(const struct row *row, const struct input *in, unsigned heade
   }
 }
 
-/* The form of the handle of the kernel's instruction: an index of forms[]. */
+/* Returns the form of the handle in the texture instruction of a kernel, as an index of forms[]. */
 static unsigned form_of(const char *kernel) {
   size_t count;
   uint64_t(*code)[2] = module_code(module, kernel, &count);
@@ -490,7 +489,7 @@ static bool run(const char *kernel, uint64_t handle, struct sm_fault *fault) {
   return module_run(module, kernel, &l, fault, NULL) == SM_DONE;
 }
 
-static void instructions(void **state) {
+static void instructions_match_texture_units(void **state) {
   (void)state;
   unsigned uniform = 0;
   for (unsigned f = 0; f < FORMS; f++)
@@ -504,7 +503,7 @@ static void instructions(void **state) {
         const uint32_t(*out)[4] = module_host(module, outputs);
         snprintf(kernel, sizeof kernel, "%s_%s", row->name, forms[f].name);
         const unsigned form = form_of(kernel);
-        if (form != f && f != 1) /* compilers may compute uniform values in any register */
+        if (form != f && f != 1) /* compilers may keep uniform values in any register */
           fail_msg("%s has the handle in a form for \"%s\"", kernel, forms[form].name);
         uniform += form == 1;
         if (!run(kernel, header | (uint64_t)sampler << TEXTURE_HANDLE_HEADER_BITS, &fault))
@@ -521,7 +520,7 @@ static void instructions(void **state) {
   print_message("%u of %d with a uniform handle\n", uniform, ROWS * VARIANTS);
 }
 
-static void faults(void **state) {
+static void bad_handles_and_headers_fault(void **state) {
   (void)state;
   const uint64_t last = SHAPES * VARIANTS - 1;
   const struct {
@@ -596,7 +595,8 @@ int main(void) {
   }
   module_textures(module, (struct sm_pool){headers, SHAPES * VARIANTS - 1},
                   (struct sm_pool){samplers, VARIANTS - 1});
-  const struct CMUnitTest tests[] = {cmocka_unit_test(instructions), cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_match_texture_units),
+                                     cmocka_unit_test(bad_handles_and_headers_fault)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   module_free(module);
   return failures;

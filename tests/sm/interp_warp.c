@@ -1,7 +1,6 @@
-/* Operations of several lanes: divergence, barriers, shuffles and votes, atomics,
- * calls, local and shared memory, on kernels compiled by NVRTC, against results
- * computed here.
- */
+/* Tests operations of several lanes: divergence, barriers, shuffles and votes, atomics, calls,
+ * local and shared memory. NVRTC compiles the kernels, and results are compared with those computed
+ * here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,13 +162,13 @@ static uint32_t pick4(uint32_t t, uint32_t a, uint32_t b, uint32_t c, uint32_t d
   return t % 4 == 0 ? a : t % 4 == 1 ? b : t % 4 == 2 ? c : d;
 }
 
-static void test_shuffle(void **unused) {
+static void shuffles(void **unused) {
   expect_done("shuffle", 1, 32);
   CHECK(128, pick4(t, t / 4 * 7 % 32 * 3 + 1, (t / 4 < 3 ? t / 4 : t / 4 - 3) * 3 + 1,
                    (t / 4 % 16 + 5 < 16 ? t / 4 + 5 : t / 4) * 3 + 1, ((t / 4) ^ 9) * 3 + 1))
 }
 
-static void test_vote(void **unused) {
+static void votes(void **unused) {
   expect_done("vote", 1, 64);
   for (uint32_t t = 0; t < 64; t++) {
     uint32_t ballot = 0, match = 0;
@@ -184,7 +183,7 @@ static void test_vote(void **unused) {
   }
 }
 
-static void test_reduce(void **unused) {
+static void warp_reductions(void **unused) {
   expect_done("reduce", 1, 32);
   uint32_t max = 0, min = ~0u, or = 0;
   for (uint32_t t = 0; t < 32; t++) {
@@ -216,7 +215,7 @@ static uint32_t diverge(uint32_t t) {
   return s;
 }
 
-static void test_diverge(void **unused) {
+static void divergent_branches_reconverge(void **unused) {
   expect_done("diverge", 3, 100);
   CHECK(300, diverge(t))
 }
@@ -225,7 +224,7 @@ static uint32_t fib(uint32_t n) {
   return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-static void test_recurse(void **unused) {
+static void recursive_calls(void **unused) {
   expect_done("recurse", 1, 64);
   CHECK(64, fib(t % 13))
 }
@@ -235,12 +234,12 @@ static uint32_t choose(uint32_t t) {
   return r[t % 11];
 }
 
-static void test_switch(void **unused) {
+static void switch_statement(void **unused) {
   expect_done("choose", 1, 96);
   CHECK(96, choose(t))
 }
 
-static void test_function_pointers(void **unused) {
+static void calls_through_function_pointers(void **unused) {
   expect_done("pointers", 1, 96);
   CHECK(96, t % 3 == 0 ? t + 1 : t % 3 == 1 ? t * 2 : t * t)
 }
@@ -254,17 +253,17 @@ static uint32_t local_array(uint32_t t) {
   return s;
 }
 
-static void test_local_array(void **unused) {
+static void array_in_local_memory(void **unused) {
   expect_done("local_array", 1, 64);
   CHECK(64, local_array(t))
 }
 
-static void test_generic(void **unused) {
+static void generic_addresses(void **unused) {
   expect_done("generic", 1, 64);
   CHECK(64, t % 3 == 0 ? t + 5 : t % 3 == 1 ? 12 : 5)
 }
 
-static void test_matmul(void **unused) {
+static void tiled_matrix_product(void **unused) {
   enum { N = 64 };
   float *a = (float *)host, *b = a + N * N, *c = b + N * N;
   for (int i = 0; i < N * N; i++)
@@ -286,7 +285,7 @@ static void test_matmul(void **unused) {
     }
 }
 
-static void test_block_sum(void **unused) {
+static void sum_over_block(void **unused) {
   expect_done("block_sum", 5, 256);
   uint32_t sum = 0;
   for (uint32_t t = 0; t < 256; t++)
@@ -295,14 +294,14 @@ static void test_block_sum(void **unused) {
   expect_done("block_sum", 2, 1024);
 }
 
-static void test_barrier_reductions(void **unused) {
+static void barrier_reductions(void **unused) {
   expect_done("counts", 1, 200);
   CHECK(600, t % 3 == 0 ? 40 : 1)
   expect_done("counts", 1, 70);
   CHECK(210, t % 3 == 0 ? 14 : t % 3 == 1)
 }
 
-static void test_atomics(void **unused) {
+static void atomics_from_all_lanes(void **unused) {
   enum { GRID = 3, BLOCK = 128, N = GRID * BLOCK };
   memset(host, 0, WORDS * 4);
   host[1] = ~0u;
@@ -368,8 +367,8 @@ static void spin(const char *kernel) {
   assert_int_equal(host[0], 0);
 }
 
-/* Two lanes of a warp wait for each other: the one that runs first spins. */
-static void test_ping(void **unused) {
+/* Two lanes of a warp wait for each other, so the one that runs first has to spin. */
+static void lanes_wait_for_each_other(void **unused) {
   memset(host, 0, WORDS * 4);
   struct sm_fault fault = {0};
   assert_int_equal(run("ping", 1, 32, &fault), SM_DONE);
@@ -377,23 +376,23 @@ static void test_ping(void **unused) {
   assert_int_equal(host[3], 8);
 }
 
-static void test_spin_lock(void **unused) {
+static void spin_lock_is_exclusive(void **unused) {
   spin("spin");
   spin("spin_plain");
 }
 
-static void test_masked(void **unused) {
+static void masked_warp_operations(void **unused) {
   expect_done("masked", 1, 32);
   CHECK(32, (t & 1 ? 3 : 4) + (t & 3) + 8 + (t % 4 < 2 ? 11 : 12))
 }
 
 /* Lanes exit while other lanes of their warp wait for them. */
-static void test_leave(void **unused) {
+static void lanes_exit_while_others_wait(void **unused) {
   expect_done("leave", 1, 64);
   CHECK(64, t % 7 == 1 ? 0 : 9);
 }
 
-static void test_faults(void **unused) {
+static void faults_report_lane_and_address(void **unused) {
   struct sm_fault fault = {0};
   assert_int_equal(run("trap", 1, 32, &fault), SM_FAULTED);
   assert_int_equal(fault.kind, SM_FAULT_TRAP);
@@ -409,7 +408,8 @@ static void test_faults(void **unused) {
   assert_int_equal(run("misaligned_constant", 1, 32, &fault), SM_FAULTED);
   assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
   assert_true(fault.tid[0] == 1 && fault.address % 4 == 1);
-  /* Only generic instructions access the windows. For others, nothing is mapped there. */
+  /* Only generic instructions access the windows. For other instructions nothing is mapped at their
+   * addresses. */
   static const char *const global[] = {"red_global", "atom_global", "cas_global"};
   for (unsigned k = 0; k < sizeof global / sizeof *global; k++) {
     assert_int_equal(run(global[k], 1, 32, &fault), SM_FAULTED);
@@ -429,15 +429,15 @@ static void test_faults(void **unused) {
   assert_int_equal(fault.address % SM_WINDOW_BYTES, 140);
 }
 
-static void test_preemption(void **unused) {
+static void endless_loop_is_preempted(void **unused) {
   memset(host, 0, 64);
   struct sm_fault fault = {0};
   assert_int_equal(run("forever", 1, 64, &fault), SM_PREEMPTED);
 }
 
-/* Groups of lanes share the uniform registers, in which ptxas counts lanes for each
- * atomic. A turn may end anywhere, but the group that ran must then continue first. */
-static void test_parted(void **unused) {
+/* Groups of lanes share the uniform registers, in which ptxas counts lanes for each atomic. A turn
+ * may end anywhere, but then the group that was running must continue first. */
+static void preempted_group_continues_first(void **unused) {
   for (uint32_t budget = 1; budget < 64; budget++) {
     const struct launch launch = {.grid = {1, 1, 1},
                                   .block = {32, 1, 1},
@@ -451,8 +451,8 @@ static void test_parted(void **unused) {
   }
 }
 
-/* A kernel faults in memory that was unmapped while it runs, although it has accessed it before. */
-static void test_unmapped(void **unused) {
+/* A kernel that has accessed memory faults when that memory is unmapped while it runs. */
+static void access_to_unmapped_memory_faults(void **unused) {
   struct sm_fault fault = {0};
   const struct launch launch = {.grid = {1, 1, 1},
                                 .block = {32, 1, 1},
@@ -469,8 +469,8 @@ static void test_unmapped(void **unused) {
   assert_int_equal(fault.address, memory);
 }
 
-/* The clock of a work-group does not go back when it changes its worker. */
-static void test_clock(void **unused) {
+/* The clock of a work-group does not go back when the work-group moves to another worker. */
+static void clock_does_not_go_back(void **unused) {
   for (uint32_t budget = 0; budget < 200; budget += 50) {
     const struct launch launch = {.grid = {2, 1, 1},
                                   .block = {32, 1, 1},
@@ -488,30 +488,30 @@ int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shuffle),
-      cmocka_unit_test(test_vote),
-      cmocka_unit_test(test_reduce),
-      cmocka_unit_test(test_diverge),
-      cmocka_unit_test(test_recurse),
-      cmocka_unit_test(test_switch),
-      cmocka_unit_test(test_function_pointers),
-      cmocka_unit_test(test_local_array),
-      cmocka_unit_test(test_generic),
-      cmocka_unit_test(test_matmul),
-      cmocka_unit_test(test_block_sum),
-      cmocka_unit_test(test_barrier_reductions),
-      cmocka_unit_test(test_atomics),
-      cmocka_unit_test(test_spin_lock),
-      cmocka_unit_test(test_ping),
-      cmocka_unit_test(test_masked),
-      cmocka_unit_test(test_leave),
-      cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_preemption),
-      cmocka_unit_test(test_parted),
-      cmocka_unit_test(test_unmapped),
-      cmocka_unit_test(test_clock),
+      cmocka_unit_test(shuffles),
+      cmocka_unit_test(votes),
+      cmocka_unit_test(warp_reductions),
+      cmocka_unit_test(divergent_branches_reconverge),
+      cmocka_unit_test(recursive_calls),
+      cmocka_unit_test(switch_statement),
+      cmocka_unit_test(calls_through_function_pointers),
+      cmocka_unit_test(array_in_local_memory),
+      cmocka_unit_test(generic_addresses),
+      cmocka_unit_test(tiled_matrix_product),
+      cmocka_unit_test(sum_over_block),
+      cmocka_unit_test(barrier_reductions),
+      cmocka_unit_test(atomics_from_all_lanes),
+      cmocka_unit_test(spin_lock_is_exclusive),
+      cmocka_unit_test(lanes_wait_for_each_other),
+      cmocka_unit_test(masked_warp_operations),
+      cmocka_unit_test(lanes_exit_while_others_wait),
+      cmocka_unit_test(faults_report_lane_and_address),
+      cmocka_unit_test(endless_loop_is_preempted),
+      cmocka_unit_test(preempted_group_continues_first),
+      cmocka_unit_test(access_to_unmapped_memory_faults),
+      cmocka_unit_test(clock_does_not_go_back),
   };
-  /* Debug code has calls, and waits where optimised code has none. */
+  /* Debug code contains calls, and waits that optimised code omits. */
   static const char *const debug[] = {"--device-debug", NULL};
   int failed = 0;
   for (unsigned k = 0; k < 2 * SM_CORE_BUILDS; k++) {

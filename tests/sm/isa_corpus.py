@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Compares our disassembly with nvdisasm's, text for text.
+"""Compares our disassembly with nvdisasm's.
 
     isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--large] [--record] [--mutants NUMBER]
 
-The kernels of CORPUS_FOLDER, and the PTX of isa_ptx.py, are compiled for sm_87
-(nvcc, ptxas), at several optimisation levels; each distinct word of the result
-(scheduling apart) is given to nvdisasm and to ISA_TEXT. Then so are mutants of
-these words, with one or two bits changed: both tools must find the same mutants
-valid. nvdisasm is $TEGRACL_NVDISASM or the one in PATH. It and nvcc are used only
-by this test. Without them only the recorded words and texts are compared, and the
-last line states that. --record writes RECORDED again:
-up to three words of each shape of instruction. --large adds CORPUS_FOLDER/large:
-the header templates of CUB, libcu++ and cooperative groups, which take minutes.
+The kernels of CORPUS_FOLDER and the PTX of isa_ptx.py are compiled for sm_87
+(nvcc, ptxas) at several optimisation levels. nvdisasm and ISA_TEXT disassemble each
+distinct instruction word, ignoring its scheduling. Then they disassemble mutants of
+these words, with one or two bits flipped: both must find the same mutants valid.
+
+nvdisasm is $TEGRACL_NVDISASM or the one in PATH. Only this test uses nvdisasm and
+nvcc. Without them it compares only the recorded words and texts, and its last line
+says so. --record rewrites RECORDED, with up to three words of each shape of
+instruction. --large adds CORPUS_FOLDER/large, the header templates of CUB, libcu++
+and cooperative groups, which takes minutes.
 """
 import collections
 import itertools
@@ -47,7 +48,7 @@ def ours(tool, words):
 
 
 def theirs(nvdisasm, words, folder):
-    """The texts of nvdisasm. It stops at words that it refuses; these become 'illegal'."""
+    """Returns nvdisasm's texts, or 'illegal' for words that it rejects (it stops at those)."""
     words, texts = list(words), [None] * len(words)
     path = os.path.join(folder, 'words.bin')
     while True:
@@ -61,8 +62,8 @@ def theirs(nvdisasm, words, folder):
             texts[i], words[i] = 'illegal', NOP
     if result.returncode:
         raise RuntimeError(result.stderr[:500])
-    # The text ends with " ;", or ";" at the end of a group; floats such as
-    # infinity have their own space after them.
+    # The text ends with " ;", or with ";" at the end of a group. Floats such as infinity are
+    # followed by an extra space.
     for address, text in re.findall(r'/\*([0-9a-f]{4,})\*/ +(.*?) ?;', result.stdout):
         i = int(address, 16) // 16
         texts[i] = texts[i] or text
@@ -82,7 +83,7 @@ def text_sections(path):
 
 
 def compile_corpus(folder, corpus, ptxas, front_options):
-    """All words of the compiled corpus."""
+    """Yields all instruction words of the compiled corpus."""
     for source in sorted(n for n in os.listdir(corpus) if n.endswith('.cu')):
         for i, front in enumerate(front_options):
             ptx = os.path.join(folder, '%s.%d.ptx' % (source, i))
@@ -100,7 +101,7 @@ def compile_corpus(folder, corpus, ptxas, front_options):
 
 
 def compile_ptx(folder, ptxas):
-    """All words of the PTX operations."""
+    """Yields all instruction words of the PTX operations."""
     ptx = os.path.join(folder, 'operations.ptx')
     for module, back in itertools.product(isa_ptx.modules(), BACK_OPTIONS):
         with open(ptx, 'w') as f:
@@ -113,14 +114,14 @@ def compile_ptx(folder, ptxas):
 
 
 def mutants(tool, nvdisasm, words, number, folder):
-    """Changes one or two bits of words below the scheduling, and compares. Three
-    ways to differ are rules and not counted: a bit that no field has (we refuse it,
-    nvdisasm ignores it), an instruction that our table does not have, and an
-    undefined modifier value (nvdisasm prints ??? or INVALID, we refuse)."""
+    """Flips one or two bits of words, below the scheduling, and compares the texts.
+    Three differences are expected and not counted: a bit that belongs to no field (we
+    reject it, nvdisasm ignores it), an instruction that our table lacks, and an
+    undefined modifier value (nvdisasm prints ??? or INVALID, we reject it)."""
     generator = random.Random(87)
     changed = []
     for _ in range(number):
-        # Neutral scheduling, since nvdisasm refuses some combinations of it.
+        # Uses neutral scheduling, because nvdisasm rejects some combinations.
         word = generator.choice(words) & ~SCHEDULING & ~(7 << 122) | 0xfe2 << 104
         for _ in range(generator.choice((1, 1, 2))):
             word ^= 1 << generator.randrange(0, 102)

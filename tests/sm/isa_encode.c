@@ -37,7 +37,7 @@ static void encode_operand(const struct sm_isa_operand *d, const struct sm_opera
   isa_set_field(word, d->bank, o->bank);
   isa_set_field(word, d->index, o->index);
   isa_set_field(word, d->uindex, o->ureg);
-  if (!d->next) /* else another operand has it */
+  if (!d->next) /* otherwise another operand has it */
     isa_set_field(word, d->ureg, o->described ? o->desc : o->ureg);
   isa_set_field(word, d->scale, o->scale == 1 ? 0 : o->scale == 4 ? 1 : o->scale == 8 ? 2 : 3);
   switch (d->kind) {

@@ -1,9 +1,9 @@
-/* The interpreter executes the instructions that ptxas emits for sm_87: of the recorded words
- * (isa_corpus.txt) exactly those of surfaces, cube maps and texture gradients lead to "not
- * implemented", as docs/emulator/instructions.md states, and so does a form that no compiler emits.
+/* Checks that the interpreter supports the instructions that ptxas emits for sm_87. Of the recorded
+ * words (isa_corpus.txt), exactly those of surfaces, cube maps and texture gradients must be
+ * lowered to "not implemented", as docs/emulator/instructions.md states. So must a form that no
+ * compiler emits.
  *
- *   isa_lowered ISA_CORPUS.TXT
- */
+ *   isa_lowered ISA_CORPUS.TXT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_not_executed(enum sm_op op, const char *text) {
   }
 }
 
-/* ptxas 13.0 names a bank that no launch can have where SGXT takes a constant. */
+/* Where SGXT takes a constant, ptxas 13.0 emits a bank that no launch can have. */
 static bool names_invalid_bank(const struct sm_insn *insn) {
   for (unsigned k = 0; k < insn->operand_count; k++)
     if (insn->operand[k].kind == SM_OPERAND_CONST && insn->operand[k].bank >= SM_BANKS)
@@ -36,7 +36,8 @@ static bool names_invalid_bank(const struct sm_insn *insn) {
   return false;
 }
 
-/* A form that decodes but whose meaning is not known: HFMA2.RELU with a predicate. */
+/* Returns whether HFMA2.RELU with a predicate, a form whose meaning is not known, is rejected
+ * although it decodes. */
 static bool refuses_unknown_form(const struct sm_core *core) {
   const uint64_t word[2] = {0x3000001cff106231, 0x000000000002850c};
   struct sm_insn insn;

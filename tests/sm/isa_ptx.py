@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints a PTX module with one operation in each kernel, over operations, types and
-modifiers that sm_87 has, for the disassembly test."""
+"""Prints a PTX module for the disassembly test. Each kernel has one operation; together they
+cover the operations, types and modifiers of sm_87."""
 import itertools
 import sys
 
@@ -24,8 +24,8 @@ def move_type(t):
 
 
 def kernel(name, text, dst, srcs, uniform=False):
-    """One instruction: text with {d}, {a}, {b}, {c}. The values come from memory, or are
-    parameters (uniform), and go to memory."""
+    """Returns a kernel with one instruction: text, in which {a}, {b} and {c} are operands and
+    {d} is the result. Operands come from memory, or from parameters if uniform."""
     regs = ('  .reg .pred p<9>;\n  .reg .b16 h<9>;\n  .reg .b32 r<9>;\n  .reg .b64 d<9>;\n'
             '  .reg .b64 g<4>;\n')
     body = '  ld.param.u64 g0, [in];\n  ld.param.u64 g1, [out];\n'
@@ -55,14 +55,14 @@ def kernel(name, text, dst, srcs, uniform=False):
 
 
 def holds(to, source):
-    """Every value of the integer type source is one of type to."""
+    """Returns whether integer type to can represent all values of type source."""
     if to[0] == source[0]:
         return int(to[1:]) >= int(source[1:])
     return to[0] == 's' and int(to[1:]) > int(source[1:])
 
 
 def operations():
-    """(instruction, type of result, types of sources)"""
+    """Yields (instruction, type of result, types of sources)."""
     ints = ['u16', 's16', 'u32', 's32', 'u64', 's64']
     three, two, one = '{d}, {a}, {b}, {c}', '{d}, {a}, {b}', '{d}, {a}'
     for t in ints:
@@ -339,7 +339,7 @@ def operations():
 
 
 def products():
-    """(mma instruction, registers of d, a, b and c, selector of sparse elements)"""
+    """Yields (mma instruction, registers of d, a, b and c, selector of sparse elements)."""
     for k, c in itertools.product((8, 16), ('f16', 'f32')):
         yield 'mma.sync.aligned.m16n8k%d.row.col.%s.f16.f16.%s' % (k, c, c), (
             2 if c == 'f16' else 4, k // 4, k // 8, 2 if c == 'f16' else 4), None
@@ -394,7 +394,7 @@ def kernels():
 
 
 def modules():
-    """Modules of some hundred kernels: ptxas 13.0 crashes on thousands in one module."""
+    """Yields modules of some hundred kernels. ptxas 13.0 crashes on thousands in one module."""
     everything = list(kernels())
     for first in range(0, len(everything), KERNELS_IN_MODULE):
         yield HEAD + ''.join(everything[first:first + KERNELS_IN_MODULE])

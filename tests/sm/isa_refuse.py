@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""isagen.py must refuse each table of isa_refuse/ for the reason that the table's
-first line names, and accept the real one."""
+"""isagen.py must reject each table of isa_refuse/ with the error in the table's first
+line, and accept the real table."""
 import os
 import subprocess
 import sys

@@ -1,7 +1,6 @@
-/* Properties of decoder, disassembler and encoder over random input: every row
- * can be reached, encoding a decoded instruction gives the same word, a bit without
- * meaning is refused, and all words are handled without a crash.
- */
+/* Checks properties of decoder, disassembler and encoder on random input: every row can be reached,
+ * encoding a decoded instruction returns the same word, bits that belong to no field are rejected,
+ * and no word crashes them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +43,7 @@ static bool selected(const struct sm_isa_row *row, const uint64_t word[2]) {
   return true;
 }
 
-/* A random legal word of the row, all fields drawn from their legal values. */
+/* Makes a random legal word of a row, with all fields chosen from their legal values. */
 static void random_word(const struct sm_isa_row *row, uint64_t word[2]) {
   const struct sm_isa_bits opcode_low = {{{0, 12}}}, opcode_high = {{{91, 1}}};
   do {
@@ -78,16 +77,17 @@ static void random_word(const struct sm_isa_row *row, uint64_t word[2]) {
   } while (!selected(row, word));
 }
 
-/* Compares two instructions except for their words, which may differ in bits without meaning. */
+/* Compares two instructions but not their words, which may differ in bits that belong to no
+ * field. */
 static bool same(const struct sm_insn *a, const struct sm_insn *b) {
   struct sm_insn copy;
   memcpy(&copy, b, sizeof(copy));
   memcpy(copy.word, a->word, sizeof(copy.word));
-  /* The decoder clears all of its result first, padding too. */
+  /* The decoder clears its whole result first, including padding. */
   return !memcmp(a, &copy, sizeof(copy)); /* NOLINT(bugprone-suspicious-memory-comparison) */
 }
 
-static void every_row(void **state) {
+static void every_row_is_encoded_and_decoded(void **state) {
   for (unsigned r = 0; r < SM_ISA_ROWS; r++) {
     for (unsigned i = 0; i < WORDS_PER_ROW; i++) {
       uint64_t word[2], again[2], text_only[2];
@@ -108,7 +108,7 @@ static void every_row(void **state) {
   }
 }
 
-static void stray_bits(void **state) {
+static void bits_of_no_field_are_rejected(void **state) {
   unsigned tried = 0;
   for (unsigned r = 0; r < SM_ISA_ROWS; r++) {
     const struct sm_isa_row *row = &sm_isa_rows[r];
@@ -127,8 +127,8 @@ static void stray_bits(void **state) {
   assert_true(tried > SM_ISA_ROWS);
 }
 
-/* A text buffer that is too small is filled and terminated, never overrun. */
-static void short_buffers(void **state) {
+/* A text buffer that is too small is filled and terminated, but not overrun. */
+static void short_buffers_are_not_overrun(void **state) {
   uint64_t word[2];
   struct sm_insn insn;
   random_word(&sm_isa_rows[SM_ISA_ROWS / 2], word);
@@ -146,14 +146,14 @@ static void short_buffers(void **state) {
   }
 }
 
-static void any_word(void **state) {
+static void random_words_are_safe(void **state) {
   unsigned legal = 0;
   for (unsigned i = 0; i < RANDOM_WORDS; i++) {
     uint64_t word[2] = {random64(), random64()};
     struct sm_insn insn;
     char text[TEXT_SIZE];
     if (i & 1) {
-      /* Nearly legal: a legal word with up to three bits changed. */
+      /* Nearly legal: a legal word with up to three bits flipped. */
       random_word(&sm_isa_rows[random64() % SM_ISA_ROWS], word);
       for (unsigned flips = (unsigned)random64() & 3; flips; flips--) {
         unsigned bit = (unsigned)random64() & 127;
@@ -173,10 +173,10 @@ static void any_word(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_row),
-      cmocka_unit_test(stray_bits),
-      cmocka_unit_test(short_buffers),
-      cmocka_unit_test(any_word),
+      cmocka_unit_test(every_row_is_encoded_and_decoded),
+      cmocka_unit_test(bits_of_no_field_are_rejected),
+      cmocka_unit_test(short_buffers_are_not_overrun),
+      cmocka_unit_test(random_words_are_safe),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

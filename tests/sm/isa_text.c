@@ -1,7 +1,6 @@
-/* Reads 16-byte instruction words from standard input and prints one line for
- * each: its text, or "illegal", or "illegal bits" if bits without meaning are set.
- * The first word is at byte 0 of its section.
- */
+/* Reads 16-byte instruction words from standard input and prints one line for each: its text,
+ * "illegal", or "illegal bits" if bits that belong to no field are set. The first word is at offset
+ * 0 of its section. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Disassembles every instruction word of docs/hardware/sass-texture.csv, and compares
-each text with nvdisasm's beside it.
+each text with nvdisasm's in the same row.
 
     isa_texture.py ISA_TEXT SASS_TEXTURE.CSV
 """

@@ -1,4 +1,4 @@
-/* A type with 113 bits of significand, whose name depends on compiler and processor. */
+/* A type with 113 bits of significand. Its name depends on compiler and processor. */
 #ifndef TEGRACL_TESTS_SM_QUAD_H
 #define TEGRACL_TESTS_SM_QUAD_H
 

@@ -1,6 +1,5 @@
-/* The semantics of single lanes against independent computation: wider types,
- * the host's rounding modes, quadruple precision.
- */
+/* Compares the semantics of single lanes with independent computation: wider types, the host's
+ * rounding modes, quadruple precision. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -32,7 +31,7 @@ static uint32_t edgy32(void) {
 
 static const int host_round[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
 
-static void test_add3(void **unused) {
+static void add3_with_carries(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), c = edgy32(), in = (uint32_t)(random64() % 6), carry;
     uint32_t xa = random64() & 1 ? ~0u : 0, xb = random64() & 1 ? ~0u : 0;
@@ -42,7 +41,7 @@ static void test_add3(void **unused) {
   }
 }
 
-static void test_mad_wide(void **unused) {
+static void mad_wide_with_carries(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), carry;
     uint64_t c = random64();
@@ -55,7 +54,7 @@ static void test_mad_wide(void **unused) {
   }
 }
 
-static void test_lop3(void **unused) {
+static void lop3_truth_tables(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), c = edgy32(), table = (uint32_t)random64() & 0xff;
     uint32_t expected = 0;
@@ -67,7 +66,7 @@ static void test_lop3(void **unused) {
   }
 }
 
-static void test_shf(void **unused) {
+static void funnel_shifts(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t lo = edgy32(), hi = edgy32(), count = (uint32_t)random64() % 80;
     bool right = random64() & 1, wrap = random64() & 1, is_signed = random64() & 1;
@@ -81,7 +80,7 @@ static void test_shf(void **unused) {
   }
 }
 
-static void test_bits(void **unused) {
+static void bit_counts_and_reversal(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), reversed = 0, count = 0;
     int top = -1;
@@ -97,8 +96,8 @@ static void test_bits(void **unused) {
   }
 }
 
-/* Packing against the host's conversions in each rounding mode. */
-static void test_round_pack(void **unused) {
+/* Compares packing with the host's conversions in each rounding mode. */
+static void conversions_in_each_rounding_mode(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint64_t bits = random64();
     if (n % 2) /* around the range of f32 */
@@ -122,7 +121,7 @@ static void test_round_pack(void **unused) {
   }
 }
 
-static void test_to_int(void **unused) {
+static void float_to_integer(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32();
     if (n & 1)
@@ -144,7 +143,7 @@ static void test_to_int(void **unused) {
   }
 }
 
-static void test_half(void **unused) {
+static void half_fma_rounds_once(void **unused) {
 #if defined(__FLT16_MAX__)
   for (int n = 0; n < ROUNDS; n++) {
     uint16_t h[3];
@@ -156,7 +155,7 @@ static void test_half(void **unused) {
       assert_true(f == expected || f != f);
       assert_int_equal(f != f, expected != expected);
     }
-    /* 113 bits hold the product and the sum exactly. */
+    /* 113 bits are enough for the exact product and sum. */
     quad exact = (quad)v[0] * (quad)v[1] + (quad)v[2];
     _Float16 out = (_Float16)exact;
     uint16_t expected;
@@ -166,7 +165,7 @@ static void test_half(void **unused) {
     assert_int_equal(got, exact != exact ? SEM_F16_NAN : expected);
   }
 #else
-  skip(); /* the host's compiler has no 16-bit float to compare with */
+  skip(); /* the host compiler has no 16-bit float to compare with */
 #endif
 }
 
@@ -177,7 +176,7 @@ static void within(uint32_t got, double expected, double ulps) {
     fail_msg("got %a, expected %a", (double)sem_f32(got), expected);
 }
 
-static void test_mufu(void **unused) {
+static void special_functions_within_bounds(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     float x = (float)ldexp(1 + (double)(random64() >> 12) * 0x1p-52, (int)(random64() % 200) - 100);
     float y = (float)((double)(int64_t)random64() * 0x1p-57);
@@ -212,7 +211,7 @@ static void test_mufu(void **unused) {
   assert_int_equal(sem_seed64(0, false), 0x7ff00000);
 }
 
-static void test_minmax(void **unused) {
+static void minimum_and_maximum(void **unused) {
   const uint32_t nan = 0x7fc12345, one = SEM_F32_ONE, minus_zero = SEM_F32_SIGN;
   assert_int_equal(sem_minmax32(0, minus_zero, true, false, false), minus_zero);
   assert_int_equal(sem_minmax32(minus_zero, 0, false, false, false), 0);
@@ -230,11 +229,16 @@ static void test_minmax(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_add3),   cmocka_unit_test(test_mad_wide),
-      cmocka_unit_test(test_lop3),   cmocka_unit_test(test_shf),
-      cmocka_unit_test(test_bits),   cmocka_unit_test(test_round_pack),
-      cmocka_unit_test(test_to_int), cmocka_unit_test(test_half),
-      cmocka_unit_test(test_mufu),   cmocka_unit_test(test_minmax),
+      cmocka_unit_test(add3_with_carries),
+      cmocka_unit_test(mad_wide_with_carries),
+      cmocka_unit_test(lop3_truth_tables),
+      cmocka_unit_test(funnel_shifts),
+      cmocka_unit_test(bit_counts_and_reversal),
+      cmocka_unit_test(conversions_in_each_rounding_mode),
+      cmocka_unit_test(float_to_integer),
+      cmocka_unit_test(half_fma_rounds_once),
+      cmocka_unit_test(special_functions_within_bounds),
+      cmocka_unit_test(minimum_and_maximum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

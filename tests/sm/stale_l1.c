@@ -1,7 +1,6 @@
-/* The model of the L1 caches (emulator/sm/l1.h): which instructions may read the contents that a
- * line had when it was fetched, and which may not. The test changes memory between grids of one
- * CTA, as the CPU, a copy engine or another SM would.
- */
+/* Tests the model of the L1 caches (emulator/sm/l1.h): which instructions may read the old contents
+ * of a line, and which may not. The test changes memory between grids of one CTA, as the CPU, a
+ * copy engine or another SM would. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +58,7 @@ static const char source[] = "typedef unsigned u32;\n#define K extern \"C\" __gl
 
 static const struct kind {
   const char *kernel;
-  bool stale; /* stale contents are allowed, and must occur */
+  bool stale; /* old contents are allowed, and must occur */
 } kinds[] = {
     {"weak", true},
     {"weak_generic", true},
@@ -89,7 +88,7 @@ static const struct kind {
 static struct module *module;
 static uint64_t data, result;
 
-/* How many grids have read something other than the current contents. */
+/* Counts the grids that have read something other than the current contents. */
 static unsigned count_stale(const char *kernel, uint64_t seed, bool invalidate) {
   struct sm_l1_caches *caches = sm_l1_create(SMS, seed);
   assert_non_null(caches);
@@ -114,7 +113,7 @@ static unsigned count_stale(const char *kernel, uint64_t seed, bool invalidate) 
   return count;
 }
 
-static void each_kind(void **state) {
+static void only_cached_loads_are_stale(void **state) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     unsigned count = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -130,7 +129,7 @@ static void each_kind(void **state) {
 }
 
 /* The same seed makes the same choices. */
-static void seeds(void **state) {
+static void seed_determines_choices(void **state) {
   unsigned first = count_stale("weak", 1, false), others = 0;
   for (uint64_t seed = 2; seed <= SEEDS; seed++)
     others += count_stale("weak", seed, false) != first;
@@ -138,8 +137,7 @@ static void seeds(void **state) {
   assert_true(others > 0);
 }
 
-/* Without caches memory is coherent. */
-static void coherent(void **state) {
+static void memory_is_coherent_without_caches(void **state) {
   const uint64_t params[] = {data, result};
   const struct launch launch = {
       .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_bytes = sizeof params};
@@ -164,9 +162,9 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_kind),
-      cmocka_unit_test(seeds),
-      cmocka_unit_test(coherent),
+      cmocka_unit_test(only_cached_loads_are_stale),
+      cmocka_unit_test(seed_determines_choices),
+      cmocka_unit_test(memory_is_coherent_without_caches),
   };
   if (!harness_available())
     return HARNESS_SKIP;
