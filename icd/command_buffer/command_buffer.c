@@ -1,6 +1,6 @@
-/* Command buffers (cl_khr_command_buffer): creating, finalizing and replaying them. What
- * was recorded becomes one pushbuffer, in its own memory (runtime/launch/recording.c), which
- * each replay submits.
+/* Command buffers (cl_khr_command_buffer): their creation, finalization and replay. The recorded
+ * commands become one pushbuffer in its own memory (runtime/launch/recording.c), which each replay
+ * submits.
  */
 #include "icd/command_buffer/command_buffer.h"
 
@@ -21,7 +21,8 @@ cl_int icd_read_flags(cl_context context, const cl_properties *list,
       return icd_fail(context, CL_INVALID_VALUE, call, "property 0x%llx is %s",
                       (unsigned long long)list[0], property ? "given twice" : "unknown");
     if (list[1] & ~property->known)
-      return icd_fail(context, CL_INVALID_VALUE, call, "property 0x%llx has unknown bits: 0x%llx",
+      return icd_fail(context, CL_INVALID_VALUE, call,
+                      "property 0x%llx has the value 0x%llx, which has unknown bits",
                       (unsigned long long)list[0], (unsigned long long)list[1]);
     property->seen = true;
     *property->value = list[1];
@@ -36,8 +37,10 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   static const struct icd_kind kind = {.magic = ICD_MAGIC_COMMAND_BUFFER,
                                        .destroy = icd_command_buffer_retire};
   if (queue_count != 1 || !queues)
-    return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_VALUE, call, "%u queues; it must be one",
-                                          queues ? queue_count : 0));
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_INVALID_VALUE, call,
+                             "num_queues is %u and queues %p; exactly one queue is supported",
+                             queue_count, (const void *)queues));
   cl_command_queue queue = queues[0];
   cl_int code = icd_check_queue(queue, call);
   if (code)
@@ -98,7 +101,8 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
     return code;
   code = icd_object_release(&buffer->object, CL_INVALID_COMMAND_BUFFER_KHR);
   if (code)
-    return icd_fail(buffer->context, code, call, "command_buffer has been released too often");
+    return icd_fail(buffer->context, code, call, "command_buffer %p has been released too often",
+                    (void *)buffer);
   return CL_SUCCESS;
 }
 
@@ -111,7 +115,8 @@ static bool recording_is_free(const struct icd_recording *recording) {
   return !in_flight;
 }
 
-/* One that is not in use and not the current one: writing may fail. NULL: no memory. */
+/* Returns a recording that is not in use and not the current one, because writing it may fail.
+ * Returns NULL if there is no memory. */
 static struct icd_recording *find_free_recording(cl_command_buffer_khr buffer) {
   for (struct icd_recording *recording = buffer->recordings; recording; recording = recording->next)
     if (recording != atomic_load(&buffer->current) && recording_is_free(recording))
@@ -129,7 +134,7 @@ static struct icd_recording *find_free_recording(cl_command_buffer_khr buffer) {
   return recording;
 }
 
-/* The GPU address of a byte of a memory object, whose CPU address is given. */
+/* Converts a CPU address in a memory object to the GPU address. */
 static uint64_t gpu_address(cl_mem mem, const char *cpu) {
   return mem->gpu + (uint64_t)(cpu - mem->cpu);
 }
@@ -169,7 +174,7 @@ struct icd_operation icd_recorded_launch(cl_kernel kernel, const struct icd_rang
                                                  range->local[0] ? range->local : NULL}};
 }
 
-/* The launch ends the part, and what follows goes into another. */
+/* Ends a part with a launch that prints, and creates the next part. */
 static int end_part(struct icd_part **part, cl_kernel printer) {
   cl_context context = printer->program->context;
   struct icd_part *next = calloc(1, sizeof(*next));
@@ -196,13 +201,13 @@ static cl_int record_launch(struct icd_part **part, const struct icd_dispatch *d
   const cl_int code = icd_launch_begin(&operation, call);
   if (code)
     return code;
-  /* All of it is recorded: no part is left for later. */
+  /* Record all grids now, instead of submitting them in parts. */
   const uint64_t grids = rt_launch_grids(kernel->program->context->rt, operation.launch.rt);
   kernel->launch.cut = NULL;
   if (grids > RECORDED_GRIDS_MAX) {
     icd_launch_end(&operation);
     return icd_fail(kernel->program->context, CL_OUT_OF_RESOURCES, call,
-                    "a launch of %llu grids, a command buffer can have %d",
+                    "the launch needs %llu grids; the limit in a command buffer is %d",
                     (unsigned long long)grids, RECORDED_GRIDS_MAX);
   }
   *error = kernel->code->prints ? end_part(part, kernel)
@@ -211,7 +216,7 @@ static cl_int record_launch(struct icd_part **part, const struct icd_dispatch *d
   return CL_SUCCESS;
 }
 
-/* The launch, with the changes that are staged. */
+/* Returns the launch with its staged changes, if there are any. */
 static const struct icd_dispatch *dispatch_of(cl_mutable_command_khr command) {
   return command->staged.kernel ? &command->staged : &command->dispatch;
 }
@@ -243,7 +248,7 @@ static cl_int record_commands(cl_command_buffer_khr buffer, struct icd_recording
     case ICD_FILL:
       error = record_fill(part->rt, &command->operation);
       break;
-    default: /* ICD_MARK has nothing but its place */
+    default: /* ICD_MARK has no work */
       break;
     }
   }
@@ -275,7 +280,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
   icd_enter(&buffer->lock);
   if (buffer->finalized)
     code = icd_fail(buffer->context, CL_INVALID_OPERATION, call,
-                    "command_buffer has been finalized before");
+                    "command_buffer has already been finalized");
   else
     code = icd_command_buffer_record(buffer, call);
   if (!code)
@@ -286,8 +291,9 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 /* ---- replaying ------------------------------------------------------------------------------- */
 
-/* The current recording, with one user more: it is not rewritten until the caller has counted that
- * off. One that was replaced before it was counted may be rewritten, so it is not taken. */
+/* Returns the current recording and counts a user, so that it is not rewritten until the caller
+ * subtracts it again. A recording that was replaced before it was counted may be rewritten, so
+ * try again. */
 static struct icd_recording *use_current(cl_command_buffer_khr buffer) {
   for (;;) {
     struct icd_recording *recording = atomic_load(&buffer->current);
@@ -300,7 +306,7 @@ static struct icd_recording *use_current(cl_command_buffer_khr buffer) {
   }
 }
 
-/* The queue that replays it; all queues of the context can. */
+/* Chooses the queue for a replay. All queues of the context are possible. */
 static cl_int choose_queue(cl_command_buffer_khr buffer, cl_uint queue_count,
                            const cl_command_queue *queues, cl_command_queue *queue,
                            const char *call) {
@@ -309,14 +315,14 @@ static cl_int choose_queue(cl_command_buffer_khr buffer, cl_uint queue_count,
     return CL_SUCCESS;
   if (queue_count != 1 || !queues)
     return icd_fail(buffer->context, CL_INVALID_VALUE, call,
-                    "num_queues is %u, queues is %s; the command buffer was made for one queue",
-                    queue_count, queues ? "not NULL" : "NULL");
+                    "num_queues is %u and queues %p; the command buffer was created for one queue",
+                    queue_count, (const void *)queues);
   const cl_int code = icd_check_queue(queues[0], call);
   if (code)
     return code;
   if (queues[0]->context != buffer->context)
     return icd_fail(buffer->context, CL_INVALID_CONTEXT, call,
-                    "queue and command buffer are of different contexts");
+                    "the queue and the command buffer belong to different contexts");
   *queue = queues[0];
   return CL_SUCCESS;
 }
@@ -341,8 +347,8 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
   struct icd_recording *recording = use_current(buffer);
   if (!recording)
     return icd_fail(buffer->context, CL_INVALID_OPERATION, call,
-                    "command_buffer is not executable: it has not been finalized, or there are "
-                    "arguments to be set");
+                    "command_buffer is not executable: it has not been finalized, or kernel "
+                    "arguments have not been set");
   operation.replay.recording = recording;
   operation.replay.prints = recording->first.printer;
   code = icd_enqueue_kernels(queue, &operation, wait_count, waits, event, call);
@@ -350,8 +356,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
   return code;
 }
 
-/* ---- queries ------------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------ */
 
 static cl_command_buffer_state_khr command_buffer_state(cl_command_buffer_khr buffer) {
   base_mutex_lock(&buffer->lock);

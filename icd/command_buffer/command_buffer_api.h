@@ -1,8 +1,8 @@
-/* cl_khr_command_buffer 0.9.8 and cl_khr_command_buffer_mutable_dispatch 0.9.5 as this
- * driver implements them. Both are experimental: other drafts, which headers of other
- * years hold under the same names, have other parameters. So the entry points' names in C
- * begin with icd_ here (applications find them by their own names), and what differs
- * between drafts is declared here. Values: Khronos's registry.
+/* The API of cl_khr_command_buffer 0.9.8 and cl_khr_command_buffer_mutable_dispatch 0.9.5. Both
+ * extensions are experimental: other drafts, which headers of other years declare under the same
+ * names, have different parameters. So the C names of the functions have the prefix icd_
+ * (applications find them under their own names), and this file declares what differs between
+ * drafts. The values are from Khronos's registry.
  */
 #ifndef TEGRACL_COMMAND_BUFFER_API_H
 #define TEGRACL_COMMAND_BUFFER_API_H
@@ -73,7 +73,7 @@ typedef struct _cl_mutable_dispatch_exec_info_khr {
 } cl_mutable_dispatch_exec_info_khr;
 #endif
 
-/* Newer than the first drafts. */
+/* Not in the first drafts. */
 #ifndef CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR
 #define CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR 0x129A
 #endif
@@ -89,10 +89,10 @@ typedef struct _cl_mutable_dispatch_exec_info_khr {
 #define CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR (1 << 0)
 #endif
 #ifndef CL_COMMAND_BUFFER_STATE_FINALIZED_KHR
-#define CL_COMMAND_BUFFER_STATE_FINALIZED_KHR 2 /* some arguments are still to be set */
+#define CL_COMMAND_BUFFER_STATE_FINALIZED_KHR 2 /* some arguments have not been set */
 #endif
 
-/* cl_mutable_dispatch_config_khr, and its type. */
+/* cl_mutable_dispatch_config_khr and its type. */
 enum { ICD_MUTABLE_DISPATCH_CONFIG = 0 };
 struct icd_mutable_dispatch_config {
   cl_mutable_command_khr command;
@@ -108,7 +108,7 @@ struct icd_mutable_dispatch_config {
   const size_t *local_work_size;
 };
 
-/* All of them, by the names that applications know. */
+/* All functions, by the names that applications use. */
 #define COMMAND_BUFFER_FUNCTIONS(X)                                                                \
   X(clCreateCommandBufferKHR)                                                                      \
   X(clRetainCommandBufferKHR)                                                                      \

@@ -1,6 +1,6 @@
-/* Recording commands into a command buffer. What a command on memory has to do is worked
- * out as for a queue (transfer.c, enqueue_image.c, svm_commands.c), a launch by a clone of
- * the kernel, so that nothing that happens to the kernel later changes it.
+/* Recording of commands into a command buffer. Commands on memory are prepared as for a queue
+ * (transfer.c, enqueue_image.c, svm_commands.c). A launch uses a clone of the kernel, so that later
+ * changes of the kernel do not affect it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "icd/memory/svm.h"
 #include "icd/memory/transfer.h"
 
-/* The parameters that all calls here have. */
+/* The parameters that all functions here have. */
 struct place {
   const char *call;
   cl_command_buffer_khr buffer;
@@ -30,11 +30,12 @@ static cl_int check_place(const struct place *place) {
                     (void *)place->buffer);
   if (place->queue)
     return icd_fail(place->buffer->context, CL_INVALID_COMMAND_QUEUE, place->call,
-                    "command_queue must be NULL: a command buffer has one queue");
+                    "command_queue is %p; it must be NULL, because a command buffer has one queue",
+                    (void *)place->queue);
   return CL_SUCCESS;
 }
 
-/* Of commands that cannot be changed. */
+/* Checks the parameters of a command that cannot be changed later. */
 static cl_int check_fixed(const struct place *place) {
   const cl_int code = check_place(place);
   if (code)
@@ -44,27 +45,30 @@ static cl_int check_fixed(const struct place *place) {
                     "unknown property 0x%llx", (unsigned long long)*place->properties);
   if (place->handle)
     return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
-                    "mutable_handle must be NULL: only launches can be changed");
+                    "mutable_handle must be NULL, because only launches can be changed");
   return CL_SUCCESS;
 }
 
 /* ---- the order ----------------------------------------------------------------------------- */
 
-/* The buffer's lock is held. A sync point is a command's number, from 1 on. */
+/* Checks the wait list. A sync point is the number of a command, starting at 1. The caller holds
+ * the buffer's lock. */
 static cl_int check_waits(const struct place *place) {
   cl_context context = place->buffer->context;
   if (!place->wait_count != !place->waits)
     return icd_fail(context, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, place->call,
-                    "num_sync_points_in_wait_list is %u but sync_point_wait_list is %s",
+                    "num_sync_points_in_wait_list is %u, but sync_point_wait_list is %s",
                     place->wait_count, place->waits ? "not NULL" : "NULL");
   for (cl_uint i = 0; i < place->wait_count; i++)
     if (!place->waits[i] || place->waits[i] > place->buffer->count)
-      return icd_fail(context, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, place->call,
-                      "sync_point_wait_list[%u] is no sync point of the command buffer", i);
+      return icd_fail(
+          context, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, place->call,
+          "sync_point_wait_list[%u] is %u, which is not a sync point of the command buffer", i,
+          place->waits[i]);
   return CL_SUCCESS;
 }
 
-/* Whether a command must wait for those before it; the GPU can wait for all of them only. */
+/* Whether a command must wait for earlier ones. The GPU can only wait for all of them. */
 static bool must_wait(const struct place *place, cl_command_type type) {
   const struct _cl_command_buffer_khr *buffer = place->buffer;
   cl_uint last = icd_in_order(buffer->queue) || (type == CL_COMMAND_BARRIER && !place->wait_count)
@@ -76,7 +80,7 @@ static bool must_wait(const struct place *place, cl_command_type type) {
   return last > buffer->settled;
 }
 
-/* Takes the operation over, with one reference to each of its mems and its kernel. */
+/* Appends a command. Takes over the command, even on failure. */
 static cl_int append_command(const struct place *place, cl_mutable_command_khr command) {
   static const struct icd_kind kind = {.magic = ICD_MAGIC_MUTABLE_COMMAND};
   cl_command_buffer_khr buffer = place->buffer;
@@ -84,7 +88,7 @@ static cl_int append_command(const struct place *place, cl_mutable_command_khr c
   icd_enter(&buffer->lock);
   if (buffer->finalized)
     code = icd_fail(buffer->context, CL_INVALID_OPERATION, place->call,
-                    "command_buffer has been finalized");
+                    "command_buffer has already been finalized");
   else if (buffer->count == CL_UINT_MAX)
     code = icd_fail(buffer->context, CL_OUT_OF_RESOURCES, place->call, "too many commands");
   else
@@ -108,7 +112,7 @@ static cl_int append_command(const struct place *place, cl_mutable_command_khr c
   return code;
 }
 
-/* A command that is not yet in the buffer, and holds its mems. */
+/* Creates a command with references to its mems. It is not yet in the buffer. */
 static cl_mutable_command_khr create_command(const struct place *place,
                                              const struct icd_operation *operation) {
   cl_mutable_command_khr command = icd_object_new(ICD_MAGIC_MUTABLE_COMMAND, sizeof(*command));
@@ -129,8 +133,7 @@ static cl_int record_command(const struct place *place, const struct icd_operati
   return command ? append_command(place, command) : CL_OUT_OF_HOST_MEMORY;
 }
 
-/* ---- barriers, copies, fills -------------------------------------------------------------------
- */
+/* ---- barriers, copies, fills -------------------------------------------------------- */
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandBarrierWithWaitListKHR(ICD_RECORD_HEAD,
                                                                     ICD_RECORD_TAIL) {
@@ -247,20 +250,21 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillImageKHR(ICD_RECORD_HEAD, cl_me
   return record_command(&place, &operation);
 }
 
-/* ---- shared virtual memory
- * ------------------------------------------------------------------------ */
+/* ---- shared virtual memory ---------------------------------------------------------- */
 
-/* The GPU can only reach what is an allocation's; all of it, as it is never checked again. */
+/* Finds the allocation that contains the whole range. The GPU cannot access other host memory,
+ * and a replay does not check the range again. */
 static cl_int find_svm(const struct place *place, const void *pointer, size_t size, cl_mem *mem) {
   *mem = icd_svm_find(place->buffer->context, pointer);
   if (*mem && size <= (*mem)->size - (size_t)((const char *)pointer - (*mem)->cpu))
     return CL_SUCCESS;
   return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
-                  "%zu bytes at %p are not in one allocation of shared virtual memory", size,
+                  "%zu bytes at %p are not inside one allocation of shared virtual memory", size,
                   pointer);
 }
 
-/* The mems of the operation, which both may be NULL, are held until it is recorded. */
+/* Records an operation, with references to the allocations that contain target and source.
+ * source may be NULL. */
 static cl_int record_svm(const struct place *place, struct icd_operation *operation,
                          const void *target, const void *source, size_t size) {
   cl_mem mems[2] = {NULL, NULL};
@@ -305,14 +309,13 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandSVMMemFillKHR(ICD_RECORD_HEAD, void
   return record_svm(&place, &operation, target, NULL, size);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ----------------------------------------------------------------------- */
 
 /* The properties of a launch. */
 struct launch_properties {
   cl_mutable_dispatch_fields_khr fields;
   cl_mutable_dispatch_asserts_khr asserts;
-  bool defers; /* arguments may be set later */
+  bool defers; /* arguments may be set after recording */
   size_t words;
 };
 
@@ -331,15 +334,17 @@ static cl_int read_launch_properties(const struct place *place, struct launch_pr
   if (code)
     return code;
   if (given->fields & ~can)
-    return icd_fail(context, CL_INVALID_OPERATION, place->call,
-                    "the device cannot change what CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR says");
+    return icd_fail(
+        context, CL_INVALID_OPERATION, place->call,
+        "CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is 0x%llx, but the device only supports 0x%llx",
+        (unsigned long long)given->fields, (unsigned long long)can);
   given->asserts |= place->buffer->asserts;
   given->defers = place->buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR && known[0].seen &&
                   given->fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
   return CL_SUCCESS;
 }
 
-/* Whether the launch can be done, as far as is known. No other thread has its kernel yet. */
+/* Checks the launch as far as its arguments are known. No other thread uses its kernel yet. */
 static cl_int try_launch(const struct place *place, const struct icd_dispatch *dispatch,
                          bool defers) {
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
@@ -396,6 +401,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
     memset(range.global, 0, sizeof(range.global));
   if (given.asserts && !local)
     return icd_fail(buffer->context, CL_INVALID_VALUE, place.call,
-                    "the number of work-groups is to be limited, but local_work_size is NULL");
+                    "CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR requires "
+                    "local_work_size, which is NULL");
   return record_launch(&place, kernel, &range, &given);
 }

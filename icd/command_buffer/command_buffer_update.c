@@ -1,7 +1,7 @@
-/* Changing launches of a command buffer that is finalized
- * (cl_khr_command_buffer_mutable_dispatch). Every launch has its own kernel. An update changes
- * clones of these, by the functions that set arguments of any kernel, and replaces all of them or
- * none. A recording in flight does not change: another one is written.
+/* Updates of launches in a finalized command buffer (cl_khr_command_buffer_mutable_dispatch). Every
+ * launch has its own kernel. An update changes clones of these kernels with the functions that set
+ * arguments of any kernel, and then replaces either all of them or none. A recording in flight does
+ * not change; another one is written.
  */
 #include <string.h>
 
@@ -14,14 +14,15 @@ static cl_int refuse_update(cl_command_buffer_khr buffer, cl_int code, const cha
   return icd_fail(buffer->context, code, CALL, "%s", why);
 }
 
-/* ---- what may be changed ------------------------------------------------------------------ */
+/* ---- checks ------------------------------------------------------------------------- */
 
 static cl_int check_list(cl_command_buffer_khr buffer, cl_uint count, const void *list,
                          const char *name) {
   if (!count == !list)
     return CL_SUCCESS;
-  return icd_fail(buffer->context, CL_INVALID_VALUE, CALL, "%s has %u entries, but is %s", name,
-                  count, list ? "not NULL" : "NULL");
+  return icd_fail(buffer->context, CL_INVALID_VALUE, CALL,
+                  "the number of entries of %s is %u, but the list is %s", name, count,
+                  list ? "not NULL" : "NULL");
 }
 
 static cl_int check_config(cl_command_buffer_khr buffer,
@@ -30,14 +31,14 @@ static cl_int check_config(cl_command_buffer_khr buffer,
   if (!icd_object_is((const struct icd_object *)command, ICD_MAGIC_MUTABLE_COMMAND) ||
       command->buffer != buffer || !command->kernel)
     return refuse_update(buffer, CL_INVALID_MUTABLE_COMMAND_KHR,
-                         "command is no launch of the buffer");
+                         "command is not a launch in command_buffer");
   cl_int code;
   if ((code = check_list(buffer, config->num_args, config->arg_list, "arg_list")) ||
       (code = check_list(buffer, config->num_svm_args, config->arg_svm_list, "arg_svm_list")) ||
       (code = check_list(buffer, config->num_exec_infos, config->exec_info_list, "exec_info_list")))
     return code;
   if (config->work_dim && config->work_dim != command->dispatch.range.work_dim)
-    return refuse_update(buffer, CL_INVALID_OPERATION, "work_dim cannot be changed");
+    return refuse_update(buffer, CL_INVALID_OPERATION, "work_dim cannot be changed by an update");
   const cl_mutable_dispatch_fields_khr wanted =
       (config->global_work_offset ? CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR : 0) |
       (config->global_work_size ? CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR : 0) |
@@ -46,13 +47,13 @@ static cl_int check_config(cl_command_buffer_khr buffer,
       (config->num_exec_infos ? CL_MUTABLE_DISPATCH_EXEC_INFO_KHR : 0);
   if (wanted & ~command->fields)
     return icd_fail(buffer->context, CL_INVALID_OPERATION, CALL,
-                    "the command was recorded so that fields 0x%llx cannot be changed",
+                    "the command does not allow changes of the fields 0x%llx "
+                    "(CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR)",
                     (unsigned long long)(wanted & ~command->fields));
   return CL_SUCCESS;
 }
 
-/* ---- changing it ------------------------------------------------------------------------------
- */
+/* ---- updates ------------------------------------------------------------------------ */
 
 static cl_int set_arguments(cl_kernel kernel, const struct icd_mutable_dispatch_config *config) {
   cl_int code = CL_SUCCESS;
@@ -85,7 +86,7 @@ static cl_int set_range(cl_mutable_command_khr command,
   return icd_read_range(command->staged.kernel, &given, range, CALL);
 }
 
-/* Whether the work-groups of a launch are all of one size. */
+/* Whether all work-groups of a launch have the same size. */
 static bool is_uniform(const struct icd_range *range) {
   for (int i = 0; i < 3; i++)
     if (range->local[0] && range->global[i] % range->local[i])
@@ -106,12 +107,13 @@ static cl_int stage_changes(const struct icd_mutable_dispatch_config *config) {
   if (!code)
     code = set_range(command, config);
   if (!code && is_uniform(&command->staged.range) != is_uniform(&command->dispatch.range))
-    code = refuse_update(buffer, CL_INVALID_OPERATION,
-                         "the work-groups' sizes change between uniform and non-uniform");
+    code = refuse_update(
+        buffer, CL_INVALID_OPERATION,
+        "an update must not change a launch from uniform to non-uniform work-groups or back");
   return code;
 }
 
-/* Replaces the launches by those staged, or drops the staged. */
+/* Replaces the launches by the staged ones if good is true, else drops the staged ones. */
 static void settle_changes(cl_command_buffer_khr buffer, bool good) {
   for (cl_mutable_command_khr command = buffer->first; command; command = command->next) {
     if (!command->staged.kernel)
@@ -123,7 +125,7 @@ static void settle_changes(cl_command_buffer_khr buffer, bool good) {
   }
 }
 
-/* The buffer's lock is held. */
+/* The caller holds the buffer's lock. */
 static cl_int update_commands(cl_command_buffer_khr buffer, cl_uint count, const void **configs) {
   if (!buffer->finalized)
     return refuse_update(buffer, CL_INVALID_OPERATION, "command_buffer has not been finalized");
@@ -148,22 +150,21 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clUpdateMutableCommandsKHR(
                     "command_buffer %p is not a valid cl_command_buffer_khr", (void *)buffer);
   if (!(buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR))
     return refuse_update(buffer, CL_INVALID_OPERATION,
-                         "command_buffer was made without CL_COMMAND_BUFFER_MUTABLE_KHR");
+                         "command_buffer was created without CL_COMMAND_BUFFER_MUTABLE_KHR");
   if ((code = check_list(buffer, config_count, types, "config_types")) ||
       (code = check_list(buffer, config_count, configs, "configs")))
     return code;
   for (cl_uint i = 0; i < config_count; i++)
     if (types[i] != ICD_MUTABLE_DISPATCH_CONFIG || !configs[i])
       return icd_fail(buffer->context, CL_INVALID_VALUE, CALL,
-                      "configs[%u] is NULL or its type 0x%x unknown", i, types[i]);
+                      "configs[%u] is NULL or its type 0x%x is unknown", i, types[i]);
   icd_enter(&buffer->lock);
   code = update_commands(buffer, config_count, configs);
   icd_leave(&buffer->lock);
   return code;
 }
 
-/* ---- queries
- * ------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------ */
 
 static cl_int answer_sizes(const struct icd_answer *answer, cl_mutable_command_khr command,
                            const size_t sizes[3], const char *call) {
@@ -194,7 +195,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clGetMutableCommandInfoKHR(
   case CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR:
     return icd_answer_bytes(&answer, call, command->properties,
                             command->property_count * sizeof(*command->properties));
-  /* The application has handles of launches only. */
+  /* Only launches have handles, so these queries are always valid. */
   case CL_MUTABLE_DISPATCH_KERNEL_KHR:
     return ICD_ANSWER(&answer, cl_kernel, command->kernel);
   case CL_MUTABLE_DISPATCH_DIMENSIONS_KHR:

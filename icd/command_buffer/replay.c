@@ -1,4 +1,4 @@
-/* Replays of command buffers, and their destruction. */
+/* Replay and destruction of command buffers. */
 #include <stdlib.h>
 
 #include "icd/command_buffer/command_buffer.h"
@@ -29,7 +29,7 @@ void icd_recording_clear(struct icd_recording *recording) {
   }
 }
 
-/* Nothing of it is on the GPU any more. */
+/* Nothing in the command buffer is on the GPU any more. */
 static void destroy_command_buffer(void *owner) {
   cl_command_buffer_khr buffer = owner;
   cl_context context = buffer->context;
@@ -52,20 +52,22 @@ static void destroy_command_buffer(void *owner) {
   icd_context_drop(context);
 }
 
-/* No call on a queue without handles reclaims what waits for it: wait here. */
+/* If the application has released the queue, no later call reclaims objects that wait for it, so
+ * wait here. */
 void icd_command_buffer_retire(struct icd_object *object) {
   cl_command_buffer_khr buffer = (cl_command_buffer_khr)object;
   cl_command_queue queue = buffer->queue;
   if (!atomic_load(&queue->object.handles))
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   cl_context context = buffer->context;
-  icd_context_hold(context); /* which may go with it */
+  icd_context_hold(context); /* the command buffer may have the last reference to it */
   icd_retire(context, &buffer->retired, destroy_command_buffer, buffer);
-  icd_reclaim_in_background(context); /* it holds objects that the application may wait for */
+  /* the application may wait for the destruction of objects that the buffer holds */
+  icd_reclaim_in_background(context);
   icd_context_drop(context);
 }
 
-/* The queue's lock is held. */
+/* The caller holds the queue's lock. */
 static int replay_parts(cl_command_queue queue, const struct icd_part *part,
                         struct rt_times *times) {
   int error = times ? rt_queue_timestamp(queue->rt, times, false) : 0;

@@ -1,6 +1,6 @@
-/* The device: opened on first use and closed when the process ends. If it cannot be
- * opened, for lack of fds perhaps, the next use tries again. Also its clock, and the
- * functions of devices but clGetDeviceInfo (device_info.c).
+/* The device, its clock, and device functions other than clGetDeviceInfo (device_info.c). The
+ * device is opened on first use and closed when the process ends. If it cannot be opened, for
+ * example because the process has too many file descriptors, the next use tries again.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "icd/objects.h"
 #include "icd/platform/device_text.h"
 
-/* How long a comparison of the two clocks is good for: CLOCK_MONOTONIC is slewed
- * by NTP by at most 500 ppm, so the error stays below half a millisecond. */
+/* How long an offset between the two clocks may be used. NTP slews CLOCK_MONOTONIC by at most
+ * 500 ppm, so the error stays below half a millisecond. */
 #define CLOCK_VALID_NS 1000000000u
 
 static struct _cl_device_id the_device = {
@@ -29,12 +29,12 @@ struct icd_object *icd_device_object(void) {
 static struct base_mutex open_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_DEVICE_OPEN);
 static bool opened;
 
-/* A child of fork has copies of the memory and of the fds, but neither the driver's
- * threads nor the GPU's mappings, and a lock may be held by a thread that it lacks. So
- * every handle of the parent's but platform and device is invalid there, because the child's
- * objects have other magic numbers, and global state is initialised again. The child may make its
- * own contexts, and nothing that it does affects the parent. The device's info stays, so that it
- * can be queried before the device is opened. */
+/* A child of fork has copies of the memory and the file descriptors, but not the driver's
+ * threads or the GPU's mappings, and a thread that does not exist there may hold a lock. So
+ * global state is initialised again, and the parent's handles other than platform and device
+ * become invalid, because the child's objects have different magic numbers. The child may create
+ * its own contexts without affecting the parent. The device's info remains, so that it can be
+ * queried before the device is opened. */
 static void forked_child(void) {
   static const struct icd_kind kind = {.magic = ICD_MAGIC_DEVICE};
   icd_objects_forked();
@@ -72,8 +72,8 @@ static void open_device(void) {
   device->info = rt_device_info(device->rt);
   make_name(device);
   const bool il = cc_il_available();
-  /* sm_version is the architecture's major number in the upper byte and its
-   * minor number in the lower (nvgpu characteristics: 0x807 is SM 8.7). */
+  /* sm_version has the major version in the upper byte and the minor version in the lower (nvgpu
+   * characteristics: 0x807 is SM 8.7). */
   device->cc = (struct cc_device){
       .sm = (device->info->sm_version >> 8) * 10 + (device->info->sm_version & 0xff),
       .version = il ? 310 : 300,
@@ -93,14 +93,13 @@ cl_device_id icd_device(void) {
   return device;
 }
 
-/* A context of the application that is still alive may have threads at work, so
- * the device stays open for it. */
+/* If the application still has a context, its threads may be at work, so the device stays open. */
 __attribute__((destructor)) static void close_device(void) {
   if (opened && atomic_load(&the_device.object.references) == 1)
     rt_device_close(the_device.rt);
 }
 
-/* Compares the clocks anew. The device's clock_lock is held. */
+/* Compares the clocks. The caller holds the device's clock_lock. */
 static int measure_clock(cl_device_id device, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   const int error = rt_device_time(device->rt, gpu_ns, cpu_ns);
   if (!error) {
@@ -125,16 +124,18 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                                                cl_uint *num_devices) {
   const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
                                CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-  /* NULL: "the behavior is implementation-defined"; here it means the only one. */
+  /* The specification leaves the meaning of NULL to the implementation. Here it is the only
+   * platform. */
   if (platform && !icd_is_platform(platform))
-    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform %p is not the platform of tegracl",
+                    (void *)platform);
   if (device_type != CL_DEVICE_TYPE_ALL && (!device_type || (device_type & ~known)))
     return ICD_FAIL(NULL, CL_INVALID_DEVICE_TYPE, "unknown device_type 0x%llx",
                     (unsigned long long)device_type);
   if (!devices && !num_devices)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "both devices and num_devices are NULL");
   if (devices && !num_entries)
-    return ICD_FAIL(NULL, CL_INVALID_VALUE, "num_entries is 0 but devices is not NULL");
+    return ICD_FAIL(NULL, CL_INVALID_VALUE, "num_entries is 0, but devices is not NULL");
 
   const bool wanted = device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_GPU);
   cl_device_id device = wanted ? icd_device() : NULL;
@@ -142,8 +143,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
     *num_devices = device ? 1 : 0;
   if (!device)
     return ICD_FAIL(NULL, CL_DEVICE_NOT_FOUND,
-                    wanted ? "no Orin and no software Orin could be opened"
-                           : "the only device is of CL_DEVICE_TYPE_GPU");
+                    wanted
+                        ? "no device found: neither an Orin nor the software Orin could be opened"
+                        : "no device of this type: the only device has CL_DEVICE_TYPE_GPU");
   if (devices)
     devices[0] = device;
   return CL_SUCCESS;
@@ -151,13 +153,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
-  return CL_SUCCESS; /* a root device has no count, says the specification */
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+                    (void *)device);
+  return CL_SUCCESS; /* root devices are not counted, according to the specification */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+                    (void *)device);
   return CL_SUCCESS;
 }
 
@@ -166,15 +170,18 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id in_device,
                                                    cl_uint num_devices, cl_device_id *out_devices,
                                                    cl_uint *num_devices_ret) {
   if (!icd_is_device(in_device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "in_device is not one of tegracl's");
-  return ICD_FAIL(NULL, CL_INVALID_VALUE, "the device cannot be partitioned");
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "in_device %p is not a device of tegracl",
+                    (void *)in_device);
+  return ICD_FAIL(NULL, CL_INVALID_VALUE,
+                  "the device does not support partitioning (CL_DEVICE_PARTITION_PROPERTIES)");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
                                                         cl_ulong *device_timestamp,
                                                         cl_ulong *host_timestamp) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+                    (void *)device);
   if (!device_timestamp || !host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "%s is NULL",
                     device_timestamp ? "host_timestamp" : "device_timestamp");
@@ -193,7 +200,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
 
 CL_API_ENTRY cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host_timestamp) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+                    (void *)device);
   if (!host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "host_timestamp is NULL");
   *host_timestamp = base_clock_ns();

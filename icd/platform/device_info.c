@@ -1,6 +1,5 @@
-/* clGetDeviceInfo. What depends on the board comes from rt_device_info; what is
- * true of every SM 8.x is in the tables below (docs/hardware/command-stream.md
- * section 9).
+/* clGetDeviceInfo. Values that depend on the board come from rt_device_info. Those of every SM 8.x
+ * are in the tables below (docs/hardware/command-stream.md section 9).
  */
 #include <limits.h>
 
@@ -12,8 +11,8 @@
 
 #include "icd/cl_tegracl.h"
 
-/* cl_nv_device_attribute_query, values of NVIDIA's published extension text and
- * of clinfo's table; Debian's cl_ext.h stops at 0x4006. */
+/* cl_nv_device_attribute_query: values from NVIDIA's extension text and clinfo's table. Debian's
+ * cl_ext.h stops at 0x4006. */
 enum {
   DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV = 0x4007,
   DEVICE_PCI_BUS_ID_NV = 0x4008,
@@ -21,8 +20,8 @@ enum {
   DEVICE_PCI_DOMAIN_ID_NV = 0x400A,
 };
 
-/* cl_khr_kernel_clock, cl_ext_cxx_for_opencl and cl_ext_float_atomics, values of the extensions'
- * texts; not all headers have them. */
+/* cl_khr_kernel_clock, cl_ext_cxx_for_opencl and cl_ext_float_atomics: values from the
+ * extensions' texts. Not all headers have them. */
 enum {
   DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR = 0x1076,
   KERNEL_CLOCK_SCOPES = 1 | 2 | 4, /* device, work-group, sub-group */
@@ -30,7 +29,7 @@ enum {
   DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4231,
   DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4232,
   DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT = 0x4233,
-  GLOBAL_FP_ATOMICS = 1 | 2 | 4, /* load and store, add, min and max */
+  GLOBAL_FP_ATOMICS = 1 | 2 | 4, /* load and store; add; min and max */
   LOCAL_FP_ATOMICS = GLOBAL_FP_ATOMICS << 16,
   FP_ATOMICS = GLOBAL_FP_ATOMICS | LOCAL_FP_ATOMICS,
 };
@@ -41,12 +40,12 @@ enum {
 #define DOUBLE_FP                                                                                  \
   (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |                   \
    CL_FP_ROUND_TO_INF | CL_FP_FMA)
-/* PTX's add, mul and fma of f16 round to nearest even alone. */
+/* PTX's f16 add, mul and fma only support rounding to nearest even. */
 #define HALF_FP (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA)
 
 #define USM_BITS cl_device_unified_shared_memory_capabilities_intel
 
-/* The whole memory model of PTX. */
+/* PTX's memory model supports all of these. */
 #define ATOMIC_CAPABILITIES                                                                        \
   (CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |                               \
    CL_DEVICE_ATOMIC_ORDER_SEQ_CST | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |                            \
@@ -54,15 +53,15 @@ enum {
 
 enum {
   VENDOR_ID_NVIDIA = 0x10DE,
-  CONSTANT_BANK_BYTES = 65536, /* deviceQuery: total constant memory */
+  CONSTANT_BANK_BYTES = 65536, /* deviceQuery: Total constant memory */
   CACHE_LINE_BYTES = 128,
   LARGEST_TYPE_BYTES = 128, /* long16, double16 */
   BASE_ALIGN_BITS = LARGEST_TYPE_BYTES * CHAR_BIT,
-  GLOBAL_VARIABLE_BYTES = 1 << 20, /* in device memory, as buffers; OpenCL requires 64 KiB */
+  /* in device memory like buffers; OpenCL requires at least 64 KiB */
+  GLOBAL_VARIABLE_BYTES = 1 << 20,
 };
 
-/* Queries whose answer is one cl_uint, size_t ... that is true of every SM 8.x.
- * X(query, type, value) */
+/* Queries whose value is the same for every SM 8.x. X(query, type, value) */
 #define FIXED_VALUES(X)                                                                            \
   X(CL_DEVICE_TYPE, cl_device_type, CL_DEVICE_TYPE_GPU)                                            \
   X(CL_DEVICE_VENDOR_ID, cl_uint, VENDOR_ID_NVIDIA)                                                \
@@ -174,12 +173,12 @@ enum {
   X(CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, 0)                             \
   X(CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL, USM_BITS, 0)                                   \
   X(DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV, cl_uint, 0)                                            \
-  X(DEVICE_PCI_BUS_ID_NV, cl_uint, 0)    /* not on PCI: CUDA's deviceQuery */                      \
-  X(DEVICE_PCI_SLOT_ID_NV, cl_uint, 0)   /* prints 0 for all three of */                           \
-  X(DEVICE_PCI_DOMAIN_ID_NV, cl_uint, 0) /* them on a Jetson */
+  X(DEVICE_PCI_BUS_ID_NV, cl_uint, 0)    /* not a PCI device: */                                   \
+  X(DEVICE_PCI_SLOT_ID_NV, cl_uint, 0)   /* CUDA's deviceQuery prints 0 */                         \
+  X(DEVICE_PCI_DOMAIN_ID_NV, cl_uint, 0) /* for all three on a Jetson */
 
-/* Queries whose answer depends on the board. X(query, type, expression) with
- * struct rt_device_info *info in scope. */
+/* Queries whose value depends on the board. X(query, type, expression), where expression may use
+ * struct rt_device_info *info. */
 #define BOARD_VALUES(X)                                                                            \
   X(CL_DEVICE_MAX_COMPUTE_UNITS, cl_uint, info->sm_count)                                          \
   X(CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t, info->max_threads_per_block)                            \
@@ -218,9 +217,9 @@ enum {
   X(CL_DEVICE_EXTENSIONS, icd_device_extensions(info->shared_addresses, cc_il_available()))        \
   X(CL_DEVICE_BUILT_IN_KERNELS, "")                                                                \
   X(CL_DEVICE_IL_VERSION, cc_il_available() ? icd_il_versions() : "")                              \
-  X(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00") /* none, says the spec. */
+  X(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00") /* means none */
 
-/* Atomics of kernels are atomic among kernels, not towards the host. */
+/* Atomics are atomic between kernels, but not between kernels and the host. */
 static USM_BITS usm_access_bits(const struct rt_device_info *info) {
   return info->shared_addresses ? CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL |
                                       CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
@@ -228,7 +227,7 @@ static USM_BITS usm_access_bits(const struct rt_device_info *info) {
                                 : 0;
 }
 
-/* The kernel's parameters without the hidden block. */
+/* Returns the size of a kernel's parameters without the hidden block. */
 static size_t user_param_bytes(const struct rt_device_info *info) {
   return info->max_param_bytes - sizeof(struct kernel_hidden);
 }
@@ -238,7 +237,7 @@ static cl_int answer_list(const struct icd_answer *answer, const cl_name_version
   return icd_answer_bytes(answer, "clGetDeviceInfo", list, count * sizeof(*list));
 }
 
-/* Nothing where programs cannot be made from SPIR-V. */
+/* Returns an empty list if programs cannot be created from SPIR-V. */
 static cl_int answer_spirv(const struct icd_answer *answer, const void *values, size_t size) {
   return icd_answer_bytes(answer, "clGetDeviceInfo", values, cc_il_available() ? size : 0);
 }
@@ -255,7 +254,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
                                                 size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+                    (void *)device);
   const struct rt_device_info *info = device->info;
   const cl_name_version *list;
   size_t count;
@@ -304,14 +304,14 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const size_t sizes[] = {info->warp_size};
     return icd_answer_bytes(&answer, __func__, sizes, sizeof(sizes));
   }
-  case CL_DEVICE_PARTITION_TYPE: /* never partitioned: an empty list */
+  case CL_DEVICE_PARTITION_TYPE: /* never partitioned, so the list is empty */
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);
   case CL_DEVICE_UUID_KHR:
     return answer_uuid(&answer, "device", device->name, info->identity);
   case CL_DRIVER_UUID_KHR:
     return answer_uuid(&answer, "driver", ICD_DRIVER_VERSION_TEXT, "");
-  case CL_DEVICE_LUID_KHR: { /* of Windows only; not valid */
+  case CL_DEVICE_LUID_KHR: { /* Windows only; never valid */
     const cl_uchar luid[CL_LUID_SIZE_KHR] = {0};
     return icd_answer_bytes(&answer, __func__, luid, sizeof(luid));
   }

@@ -1,15 +1,14 @@
-/* Names, versions and extension lists of platform and device. Each list is one
- * table macro, here or in compiler/extensions.h, from which both forms that OpenCL
- * requires are made.
+/* Names, versions and extension lists of the platform and the device. Each list is one macro, here
+ * or in compiler/extensions.h, from which both forms that OpenCL requires are generated.
  */
 #include "icd/platform/device_text.h"
 
 #include "compiler/extensions.h"
 
-/* X(name, version). Of a device whose buffers have one address for CPU and GPU. */
+/* X(name, version). Only if buffers have the same address for CPU and GPU. */
 #define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
 
-/* Of a device that takes SPIR-V here. */
+/* Only if programs can be created from SPIR-V. */
 #define IL_EXTENSIONS(X)                                                                           \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
   X("cl_khr_spirv_extended_debug_info", CL_MAKE_VERSION(1, 0, 0))                                  \
@@ -27,7 +26,7 @@
   X("OpenCL C", CL_MAKE_VERSION(1, 1, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(1, 2, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))                                                          \
-  X("OpenCL C", CL_MAKE_VERSION(3, 1, 0)) /* of a device that takes SPIR-V */
+  X("OpenCL C", CL_MAKE_VERSION(3, 1, 0)) /* only if programs can be created from SPIR-V */
 
 #define AS_WORD(name, version)          name " "
 #define AS_ENTRY(name, version)         {version, name},
@@ -35,7 +34,7 @@
 #define AS_IL_ENTRY(name, major, minor) {CL_MAKE_VERSION(major, minor, 0), name},
 
 static const cl_name_version platform_extensions[] = {CC_PLATFORM_EXTENSIONS(AS_ENTRY)};
-/* Those that not all devices have are at the ends. */
+/* Extensions that not every device has are at both ends. */
 static const cl_name_version device_extensions[] = {
     SHARED_EXTENSIONS(AS_ENTRY) CC_DEVICE_EXTENSIONS(AS_ENTRY) IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};

@@ -1,5 +1,5 @@
-/* The dispatch table that cl_khr_icd puts at the front of every object, and the
- * ways to find functions by name.
+/* The dispatch table for cl_khr_icd, to which every object points, and functions that return a
+ * function's address by name.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "icd/command_buffer/command_buffer_api.h"
 #include "runtime/debug/timeline.h"
 
-/* Every function of the table in <CL/cl_icd.h>, in its order. */
+/* All functions of the table in <CL/cl_icd.h>, in the same order. */
 /* clang-format off */
 #define ENTRIES(X) \
   X(clGetPlatformIDs) \
@@ -148,7 +148,7 @@
   X(clSetContextDestructorCallback)
 /* clang-format on */
 
-/* Functions of extensions without a place in it. */
+/* Functions of extensions that are not in the table. */
 /* clang-format off */
 #define EXTENSIONS(X) \
   X(clGetKernelSuggestedLocalWorkSize) \
@@ -181,15 +181,14 @@
 
 #define AS_FIELD(name) .name = name,
 
-/* What OpenCL 3.1 appends: the last member of the table in OpenCL-Headers v2026.05.29,
- * CL/cl_icd.h. */
+/* OpenCL 3.1 appends this function to the table (OpenCL-Headers v2026.05.29, CL/cl_icd.h). */
 enum { SUGGESTED_LOCAL_WORK_SIZE_SLOT = 149 };
 _Static_assert(offsetof(cl_icd_dispatch, clSetContextDestructorCallback) / sizeof(void *) ==
                        SUGGESTED_LOCAL_WORK_SIZE_SLOT - 1 &&
                    sizeof(cl_icd_dispatch) <= sizeof(icd_dispatch),
-               "the table is not that of OpenCL 3.0 or 3.1");
+               "cl_icd_dispatch is not that of OpenCL 3.0 or 3.1");
 
-/* The same, on the timeline; generate_timed.py. */
+/* The same functions, wrapped to record calls on the timeline (generate_timed.py). */
 #define AS_TIMED(name)       extern __typeof__(name) icd_timed_##name;
 #define AS_TIMED_DRAFT(name) AS_TIMED(icd_##name)
 ENTRIES(AS_TIMED)
@@ -197,15 +196,15 @@ EXTENSIONS(AS_TIMED)
 COMMAND_BUFFER_FUNCTIONS(AS_TIMED_DRAFT)
 #define AS_TIMED_FIELD(name) .name = icd_timed_##name,
 
-/* In the slots that no function of ours has: those of Direct3D and DX9, which no loader for
- * Linux calls, and those of later OpenCL versions. A loader that calls these is one of
- * cl_khr_icd 1: one of version 2 goes by names and has its own function for this. */
+/* Fills slots without a function: those of Direct3D and DX9, which loaders for Linux do not
+ * call, and those of later OpenCL versions. Only loaders for version 1 of cl_khr_icd call them.
+ * Loaders for version 2 look functions up by name and have their own fallback. */
 static cl_int refuse_newer_function(void) {
-  return icd_fail(NULL, CL_INVALID_OPERATION, "a call through the dispatch table",
-                  "the function belongs to a newer OpenCL than tegracl's");
+  return icd_fail(NULL, CL_INVALID_OPERATION, "dispatch table",
+                  "the function is not implemented; tegracl supports OpenCL 3.1 and earlier");
 }
 
-/* Before an application has the table's address. */
+/* Runs before an application can get the table's address. */
 __attribute__((constructor)) static void fill_dispatch(void) {
   static const cl_icd_dispatch plain = {ENTRIES(AS_FIELD)}, timed = {ENTRIES(AS_TIMED_FIELD)};
   const bool on = rt_timeline_begin();
@@ -216,7 +215,8 @@ __attribute__((constructor)) static void fill_dispatch(void) {
   for (size_t i = 0; i < ICD_TABLE_SLOTS; i++)
     if (!icd_dispatch.slots[i])
       icd_dispatch.slots[i] = (void *)refuse_newer_function;
-  /* Loaders never call these two by the table; here they are marks of cl_khr_icd 2. */
+  /* Loaders never call these two through the table. In version 2 of cl_khr_icd they contain a
+   * tag. */
   const intptr_t tag = CL_ICD2_TAG_KHR;
   memcpy(&icd_dispatch.entries.clGetPlatformIDs, &tag, sizeof(tag));
   memcpy(&icd_dispatch.entries.clUnloadCompiler, &tag, sizeof(tag));
@@ -227,8 +227,8 @@ struct named {
   void *address, *timed;
 };
 
-/* Functions of extensions; the core's are found as well, which applications that
- * load the driver without a loader rely on. */
+/* Functions that can be found by name. Core functions are included for applications that load
+ * the driver without a loader. */
 #define AS_NAMED(entry) {#entry, (void *)(entry), (void *)icd_timed_##entry},
 #define AS_DRAFT(entry) {#entry, (void *)(icd_##entry), (void *)icd_timed_icd_##entry},
 /* clang-format off */
@@ -263,7 +263,8 @@ clGetExtensionFunctionAddress(const char *name) {
 CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
                                                                         const char *name) {
   if (!icd_is_platform(platform)) {
-    ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+    ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform %p is not the platform of tegracl",
+             (void *)platform);
     return NULL;
   }
   return find_function(name);
@@ -277,7 +278,8 @@ CL_API_ENTRY void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform
 CL_API_ENTRY cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform,
                                                                 void *data) {
   if (!icd_is_platform(platform))
-    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform %p is not the platform of tegracl",
+                    (void *)platform);
   icd_objects_set_dispatch_data(data);
   icd_platform.object.dispatch_data = data;
   icd_device_object()->dispatch_data = data; /* it outlives loaders */

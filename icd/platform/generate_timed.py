@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes timed.c: for each entry point in the lists of dispatch.c a function that calls it and
-puts the call on the timeline. The prototypes are those of the OpenCL headers; for the list in
-command_buffer_api.h those of that file, with the prefix icd_.
+"""Generates timed.c: a wrapper for each function in the lists of dispatch.c and
+command_buffer_api.h, which calls the function and records the call on the timeline. The prototypes
+are from the OpenCL headers and, with the prefix icd_, from command_buffer_api.h.
 
 Usage: generate_timed.py DISPATCH.C COMMAND_BUFFER_API.H OUTPUT COMPILER [ARGUMENT...]
-(a compiler with the arguments that it needs to find the headers)"""
+ARGUMENTs are those that the compiler needs to find the headers."""
 import re
 import subprocess
 import sys
@@ -16,7 +16,7 @@ PROTOTYPE = re.compile(r"extern\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?([\w\s*]+?)
 
 
 def split(parameters):
-    """At the commas that are in no parentheses."""
+    """Splits at the commas that are not in parentheses."""
     parts, depth = [""], 0
     for c in parameters:
         depth += (c == "(") - (c == ")")
@@ -48,7 +48,8 @@ def wrapper(result, function, parameters):
 
 
 def error_names(macros):
-    """The name of each code below zero; of several the core's, which is shorter."""
+    """Generates a function that returns the name of an error code: the shortest of several names,
+    which is the core's."""
     names = {}
     for name, value in re.findall(r"#define (CL_\w+)\s+\(?(-\d+)\)?\s*$", macros, re.MULTILINE):
         names[value] = min(names.get(value, name), name, key=len)

@@ -1,4 +1,4 @@
-/* The platform: there is one, and it is always there, even without a device. */
+/* The only platform. It exists even without a device. */
 #include "icd/objects.h"
 #include "icd/platform/device_text.h"
 
@@ -21,7 +21,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platfor
   if (!platforms && !num_platforms)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "both platforms and num_platforms are NULL");
   if (platforms && !num_entries)
-    return ICD_FAIL(NULL, CL_INVALID_VALUE, "num_entries is 0 but platforms is not NULL");
+    return ICD_FAIL(NULL, CL_INVALID_VALUE, "num_entries is 0, but platforms is not NULL");
   if (platforms)
     platforms[0] = &icd_platform;
   if (num_platforms)
@@ -41,7 +41,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
                                                          size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_platform(platform))
-    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform %p is not the platform of tegracl",
+                    (void *)platform);
   switch (param_name) {
   case CL_PLATFORM_PROFILE:
     return ICD_ANSWER_STRING(&answer, "FULL_PROFILE");
@@ -59,7 +60,7 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
     const cl_name_version *list = icd_platform_extension_list(&count);
     return icd_answer_bytes(&answer, __func__, list, count * sizeof(*list));
   }
-  case CL_PLATFORM_HOST_TIMER_RESOLUTION: /* CLOCK_MONOTONIC counts nanoseconds */
+  case CL_PLATFORM_HOST_TIMER_RESOLUTION: /* unit of CLOCK_MONOTONIC in nanoseconds */
     return ICD_ANSWER(&answer, cl_ulong, 1);
   case CL_PLATFORM_SEMAPHORE_TYPES_KHR:
     return ICD_ANSWER(&answer, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR);

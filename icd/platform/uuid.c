@@ -1,6 +1,6 @@
-/* cl_khr_device_uuid: numbers by which programs find the same device, or driver, in
- * another process or API. They are made from the names, and a board's from its own number as
- * well: the same in every process and after every start, and different for two boards.
+/* cl_khr_device_uuid: numbers by which programs recognise the same device or driver in another
+ * process or API. They are hashes of names and, on a board, of its serial number. They are the same
+ * in every process and after every boot, and differ between boards.
  */
 #include "icd/platform/uuid.h"
 
@@ -17,7 +17,8 @@ static uint32_t rotate_right(uint32_t x, unsigned bits) {
   return x >> bits | x << (WORD_BITS - bits);
 }
 
-/* Section 4.2.2: the first 32 bits of the fractions of the cube roots of the first 64 primes. */
+/* FIPS 180-4, section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the
+ * first 64 primes. */
 static const uint32_t round_constants[ROUNDS] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -73,7 +74,7 @@ void icd_sha256(const char *text, unsigned char hash[ICD_SHA256_BYTES]) {
 
 /* ---- UUIDs ---------------------------------------------------------------------------- */
 
-/* RFC 9562: version 8, contents as the maker likes. */
+/* RFC 9562, version 8: the contents are defined by the vendor. */
 void icd_uuid(const char *kind, const char *name, const char *identity,
               cl_uchar uuid[CL_UUID_SIZE_KHR]) {
   enum { VERSION_BYTE = 6, VERSION = 0x80, VARIANT_BYTE = 8, VARIANT = 0x80 };

@@ -1,4 +1,4 @@
-/* Builds of programs, at once or in their own threads, and clBuildProgram.
+/* Builds of programs, in the calling thread or in the background, and clBuildProgram.
  * clCompileProgram and clLinkProgram are in icd/program/link.c.
  */
 #include <stdio.h>
@@ -16,13 +16,13 @@
 struct outcome {
   cl_int code;
   char *log;
-  void *binary; /* NULL if the program's own was only read */
+  void *binary; /* NULL if the program's own binary was used */
   size_t binary_size;
   struct icd_module *module;
-  struct icd_units units; /* accepted, and built in the background */
+  struct icd_units units; /* of a program that was accepted and is compiled in the background */
 };
 
-/* The error codes in which the actions differ, and the type of the binary that each makes. */
+/* The error codes that depend on the action, and the type of the resulting binary. */
 static const struct {
   cl_int failure, invalid_options, not_available;
   cl_program_binary_type makes;
@@ -57,7 +57,7 @@ static cl_int status_code(enum cc_status status, enum cc_action action) {
   return actions[action].failure;
 }
 
-/* Adds a line to the log; without memory the log stays as it is. */
+/* Adds a line to the log. If there is no memory, the log is not changed. */
 static void add_to_log(struct outcome *outcome, const char *line) {
   const size_t old = outcome->log ? strlen(outcome->log) : 0;
   char *log = realloc(outcome->log, old + strlen(line) + 2);
@@ -86,7 +86,8 @@ static void place_own_binary(cl_program program, struct outcome *outcome) {
     outcome->code = status_code(status, CC_BUILD);
 }
 
-/* A copy of the SPIR-V with the present values of its constants. NULL: no memory. */
+/* Copies the SPIR-V with the current values of its specialization constants. Returns NULL if
+ * there is no memory. */
 static uint32_t *copy_il(cl_program program) {
   uint32_t *words = malloc(program->il_size);
   if (words) {
@@ -101,7 +102,7 @@ static double in_ms(uint64_t ns) {
   return (double)ns / 1e6;
 }
 
-/* TEGRACL_DEBUG=build: the times of a build, in one line. */
+/* Prints the times of a build in one line, for TEGRACL_DEBUG=build. */
 static void print_build_times(const struct cc_result *result, uint64_t since_ns) {
   struct text line = {0};
   text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since_ns));
@@ -121,7 +122,7 @@ static void print_build_times(const struct cc_result *result, uint64_t since_ns)
   text_finish(&line);
 }
 
-/* On the timeline: the build, and its stages. */
+/* Records the build and its stages on the timeline. */
 static void show_on_timeline(const struct cc_result *result, uint64_t since_ns) {
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
@@ -140,13 +141,13 @@ static void show_end(enum cc_status status, const struct cc_result *result, uint
     print_build_times(result, since_ns);
 }
 
-/* TEGRACL_BUILD=full: clBuildProgram waits for all units, which are one module. */
+/* TEGRACL_BUILD=full makes clBuildProgram wait until all units are compiled into one module. */
 static bool waits_for_all(void) {
   const char *word = secure_getenv("TEGRACL_BUILD");
   return word && strcmp(word, "full") == 0;
 }
 
-/* Moves the log and, with CC_OK, the binary to the outcome. */
+/* Moves the log and, if status is CC_OK, the binary to the outcome. */
 static void take_result(cl_program program, enum cc_action action, enum cc_status status,
                         struct cc_result *result, struct outcome *outcome) {
   outcome->code = status_code(status, action);
@@ -185,7 +186,7 @@ static void *run_unit_build(void *argument) {
   return NULL;
 }
 
-/* In another thread. NULL: no memory, or no thread. */
+/* Starts a build in another thread. Returns NULL if there is no memory or no thread. */
 static struct cc_background *start_unit_build(const struct cc_job *job) {
   struct cc_background *background = cc_background_create(job);
   if (!background)
@@ -198,8 +199,8 @@ static struct cc_background *start_unit_build(const struct cc_job *job) {
   return NULL;
 }
 
-/* Builds in another thread, and waits until the program is accepted or the build has ended. False:
- * no memory, or no thread. */
+/* Starts a build in another thread, and waits until the program is accepted or the build has
+ * ended. Returns false if there is no memory or no thread. */
 static bool build_until_accepted(cl_program program, enum cc_action action,
                                  const struct cc_job *job, struct outcome *outcome) {
   const char *log;
@@ -225,7 +226,7 @@ static bool build_until_accepted(cl_program program, enum cc_action action,
 
 static void compile_program(cl_program program, const struct icd_build *build,
                             struct outcome *outcome) {
-  /* A build of an object or library is a link of it alone. */
+  /* An object or library is built by linking it alone. */
   const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
   const enum cc_action action = own_object ? CC_BUILD_OBJECT : build->action;
   uint32_t *il = program->il ? copy_il(program) : NULL;
@@ -253,8 +254,8 @@ static void compile_program(cl_program program, const struct icd_build *build,
   free(il);
 }
 
-/* Builds a program whose status is CL_BUILD_IN_PROGRESS and whose options are
- * set; only this build changes it meanwhile. */
+/* Builds a program. Its status must be CL_BUILD_IN_PROGRESS and its options set. No other thread
+ * changes it during the build. */
 static cl_int perform_build(cl_program program, const struct icd_build *build) {
   struct outcome outcome = {0};
   if (build->action == CC_BUILD && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
@@ -287,8 +288,8 @@ static cl_int perform_build(cl_program program, const struct icd_build *build) {
   return outcome.code;
 }
 
-/* Puts a program into CL_BUILD_IN_PROGRESS and forgets the last build. Takes over
- * options, on failure too. */
+/* Sets the status to CL_BUILD_IN_PROGRESS and discards the last build. Takes over options, even
+ * on failure. */
 static cl_int begin_build(cl_program program, char *options, const char *call) {
   struct icd_module *old_module = NULL;
   struct icd_units old_units = {0};
@@ -296,7 +297,7 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
   const bool from_binary = !program->source && !program->il;
   icd_enter(&program->lock);
   while (from_binary && program->units.background && !program->units.settled) {
-    icd_leave(&program->lock); /* until the binary is that of the last build */
+    icd_leave(&program->lock); /* wait, because this build uses the binary of the last one */
     icd_program_settle(program, true);
     icd_enter(&program->lock);
   }
@@ -305,7 +306,7 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
                     "an earlier build of the program is still running");
   } else if (program->kernels) {
     code = icd_fail(program->context, CL_INVALID_OPERATION, call,
-                    "the program still has %u kernels", program->kernels);
+                    "the program still has %u kernels; release them first", program->kernels);
   } else {
     old_module = program->module;
     program->module = NULL;
@@ -361,8 +362,8 @@ static void *build_in_background(void *argument) {
   return NULL;
 }
 
-/* Starts a thread for a build that has begun, and takes the build over. False: no memory, or no
- * thread; the build is the caller's. */
+/* Starts a thread for a build and passes the build to it. Returns false if there is no memory or
+ * no thread; the caller then keeps the build. */
 static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
                              void *data) {
   struct background_build *job = malloc(sizeof(*job));
@@ -397,10 +398,10 @@ cl_int icd_build_run(cl_program program, const char *options, struct icd_build *
 cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                        icd_build_notify notify, const void *user_data, const char *call) {
   if (!device_list != !num_devices)
-    return icd_fail(context, CL_INVALID_VALUE, call,
-                    "device_list and num_devices contradict each other");
+    return icd_fail(context, CL_INVALID_VALUE, call, "num_devices is %u, but device_list is %s",
+                    num_devices, device_list ? "not NULL" : "NULL");
   if (!notify && user_data)
-    return icd_fail(context, CL_INVALID_VALUE, call, "user_data without a pfn_notify to get it");
+    return icd_fail(context, CL_INVALID_VALUE, call, "pfn_notify is NULL, but user_data is not");
   for (cl_uint i = 0; i < num_devices; i++)
     if (device_list[i] != context->device)
       return icd_fail(context, CL_INVALID_DEVICE, call, "device_list[%u] is not in the context", i);
@@ -424,8 +425,9 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
 
 CL_API_ENTRY cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
   if (!icd_is_platform(platform))
-    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not tegracl");
-  return CL_SUCCESS; /* the compiler is never in this process */
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform %p is not the platform of tegracl",
+                    (void *)platform);
+  return CL_SUCCESS; /* nothing to unload; the compiler runs in other processes */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clUnloadCompiler(void) {

@@ -1,4 +1,4 @@
-/* Builds, compilations and links of programs, at once or in their own threads. */
+/* Builds, compilations and links of programs, in the calling thread or in the background. */
 #ifndef TEGRACL_ICD_BUILD_H
 #define TEGRACL_ICD_BUILD_H
 
@@ -6,26 +6,27 @@
 
 typedef void(CL_CALLBACK *icd_build_notify)(cl_program, void *);
 
-/* One job for the compiler. */
+/* A job for the compiler. */
 struct icd_build {
   enum cc_action action;
   const char *call;            /* the API function */
-  struct cc_source *sources;   /* links: objects; list and bytes belong to the build */
-  size_t source_count;         /* others: 0, the source is the program's */
-  struct cc_header *headers;   /* list and names belong to the build */
-  cl_program *header_programs; /* held: theirs are the headers' texts */
+  struct cc_source *sources;   /* objects to link; owned by the build */
+  size_t source_count;         /* 0 if the source is that of the program */
+  struct cc_header *headers;   /* list and names are owned by the build */
+  cl_program *header_programs; /* held, because their sources are the texts of the headers */
   size_t header_count;
 };
 
-/* Frees what belongs to the build. */
+/* Frees the memory that the build owns. */
 void icd_build_finish(struct icd_build *build);
 
-/* The device list and the callback. CL_SUCCESS or the error. */
+/* Checks the device list and the callback. Returns CL_SUCCESS or an error. */
 cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                        icd_build_notify notify, const void *user_data, const char *call);
 
-/* Does the build, or starts it if notify is given: CL_SUCCESS, the build's error, or
- * CL_INVALID_OPERATION if the program cannot be built now. Takes build over. */
+/* Builds the program, or starts the build in a thread if notify is not NULL. Takes over build.
+ * Returns CL_SUCCESS, the error of the build, or CL_INVALID_OPERATION if the program cannot be
+ * built now. */
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data);
 

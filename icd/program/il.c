@@ -1,4 +1,4 @@
-/* Programs made from SPIR-V, and their specialization constants. */
+/* Programs from SPIR-V, and specialization constants. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,11 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
                          "context %p is not a valid cl_context", (void *)context);
   if (!cc_il_available())
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_OPERATION,
-                         "no intermediate language is supported here: SPIR-V needs spirv-val and "
-                         "llvm-spirv beside clang and NVRTC");
+                         "SPIR-V is not supported on this system: it requires spirv-val and "
+                         "llvm-spirv in addition to clang and NVRTC");
   if (!il || !length)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no module is given");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                         "il is %p and length is %zu; a SPIR-V module is required", il, length);
   if (cc_il_read(il, length, &words, &why) == CC_INVALID_BINARY)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "%s", why);
   cl_program program = words ? icd_program_create(context) : NULL;
@@ -26,7 +27,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
     if (program)
       icd_program_drop(program);
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY,
-                         "no memory for a module of %zu bytes", length);
+                         "out of host memory for a SPIR-V module of %zu bytes", length);
   }
   program->il = memcpy(copy, il, length);
   program->il_size = length;
@@ -43,9 +44,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program pr
                     (void *)program);
   if (!cc_il_available())
     return ICD_FAIL(program->context, CL_INVALID_OPERATION,
-                    "no intermediate language is supported here");
+                    "SPIR-V is not supported on this system");
   if (!program->il)
-    return ICD_FAIL(program->context, CL_INVALID_PROGRAM, "the program is not made from SPIR-V");
+    return ICD_FAIL(program->context, CL_INVALID_PROGRAM,
+                    "the program was not created from SPIR-V");
   const size_t count = program->il_size / sizeof(*program->il_words);
   const size_t size = cc_il_constant_size(program->il_words, count, spec_id);
   if (!size)
@@ -53,8 +55,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program pr
                     "the module has no specialization constant %u", spec_id);
   if (!spec_value || spec_size != size)
     return ICD_FAIL(program->context, CL_INVALID_VALUE,
-                    "specialization constant %u has %zu bytes, not %zu", spec_id, size,
-                    spec_value ? spec_size : 0);
+                    "spec_size is %zu and spec_value %p; specialization constant %u has %zu bytes",
+                    spec_size, spec_value, spec_id, size);
   base_mutex_lock(&program->lock);
   cc_il_specialize(program->il_words, count, spec_id, spec_value);
   base_mutex_unlock(&program->lock);

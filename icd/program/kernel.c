@@ -1,5 +1,5 @@
-/* Kernel objects and their arguments. Argument values are kept as the bytes of
- * the kernel's parameter area, ready to be copied into a launch.
+/* Kernel objects and their arguments. Argument values are stored as bytes of the kernel's parameter
+ * area, ready to be copied into a launch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static void destroy_kernel(struct icd_object *object) {
 
 static const struct icd_kind kernel_kind = {.magic = ICD_MAGIC_KERNEL, .destroy = destroy_kernel};
 
-/* A kernel of a built module, not yet counted in the program. NULL: no memory. */
+/* Creates a kernel of a built module. The caller adds it to the program's count. Returns NULL if
+ * there is no memory. */
 static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
   cl_kernel kernel = icd_object_new(ICD_MAGIC_KERNEL, sizeof(*kernel));
   if (!kernel)
@@ -61,7 +62,7 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
 
 /* ---- creation ------------------------------------------------------------------- */
 
-/* The kernels of a program, which cannot be built again until detach_kernels. */
+/* Gets the kernels of a program. The program cannot be built again before detach_kernels. */
 static cl_int attach_kernels(cl_program program, struct icd_kernels *kernels, const char *call) {
   base_mutex_lock(&program->lock);
   const bool built = icd_kernels_get(program, kernels);
@@ -69,7 +70,7 @@ static cl_int attach_kernels(cl_program program, struct icd_kernels *kernels, co
   base_mutex_unlock(&program->lock);
   return built ? CL_SUCCESS
                : icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
-                          "the program has not been built");
+                          "the program has not been built successfully");
 }
 
 static void count_kernel(cl_program program) {
@@ -95,7 +96,7 @@ static cl_int find_kernel(cl_program program, const struct icd_kernels *kernels,
                   "the program has no kernel named %s", name);
 }
 
-/* Makes kernel i and counts it in the program. */
+/* Creates kernel i and adds it to the program's count. */
 static cl_int make_kernel(cl_program program, const struct icd_kernels *kernels, size_t i,
                           const char *call, cl_kernel *kernel) {
   struct icd_module *module;
@@ -130,7 +131,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
   return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
 }
 
-/* What the application's last release of a kernel means for its program: it may
+/* Called after a kernel was released. If the application has no reference left, the program may
  * be built again, even if the driver still uses the kernel. */
 static void leave_program(cl_kernel kernel) {
   if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
@@ -158,7 +159,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return code;
   if (kernels && num_kernels < all.count)
     code = ICD_FAIL(program->context, CL_INVALID_VALUE,
-                    "there is room for %u kernels, the program has %zu", num_kernels, all.count);
+                    "num_kernels is %u, but the program has %zu kernels", num_kernels, all.count);
   size_t made = 0;
   while (kernels && !code && made < all.count) {
     code = make_kernel(program, &all, made, __func__, &kernels[made]);
@@ -218,7 +219,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
 
 /* ---- arguments --------------------------------------------------------------------- */
 
-/* Kernel and argument as a message names them. */
+/* How messages refer to an argument. */
 #define ARGUMENT_FORMAT     "argument %u (%s) of kernel %s"
 #define ARGUMENT(kernel, i) (i), argument_name(kernel, i), (kernel)->code->name
 
@@ -241,12 +242,12 @@ static cl_int check_size(cl_kernel kernel, cl_uint i, size_t wanted, size_t size
                          const char *call) {
   if (size != wanted)
     return icd_fail(kernel->program->context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " has %zu bytes, arg_size is %zu", ARGUMENT(kernel, i), wanted,
-                    size);
+                    ARGUMENT_FORMAT " has %zu bytes, but arg_size is %zu", ARGUMENT(kernel, i),
+                    wanted, size);
   return CL_SUCCESS;
 }
 
-/* The handle that value points to; NULL if value is. */
+/* Reads the handle at value, or NULL if value is NULL. */
 static cl_int read_handle(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                           void **handle, const char *call) {
   *handle = NULL;
@@ -259,11 +260,12 @@ static cl_int read_handle(cl_kernel kernel, cl_uint i, size_t size, const void *
 static cl_int check_context(cl_kernel kernel, cl_uint i, cl_context context, const char *call) {
   if (context != kernel->program->context)
     return icd_fail(kernel->program->context, CL_INVALID_CONTEXT, call,
-                    ARGUMENT_FORMAT " is of another context than the kernel", ARGUMENT(kernel, i));
+                    ARGUMENT_FORMAT " and the kernel belong to different contexts",
+                    ARGUMENT(kernel, i));
   return CL_SUCCESS;
 }
 
-/* Checks a buffer argument and gives it; a NULL buffer is allowed. */
+/* Checks a buffer argument and stores it at *buffer. A NULL buffer is allowed. */
 static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                           cl_mem *buffer, const char *call) {
   cl_context context = kernel->program->context;
@@ -275,13 +277,13 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
   if (!*buffer)
     return CL_SUCCESS;
   if (!icd_is_mem(*buffer) || (*buffer)->image)
-    return icd_fail(context, CL_INVALID_MEM_OBJECT, call, ARGUMENT_FORMAT " is not a buffer",
-                    ARGUMENT(kernel, i));
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
+                    ARGUMENT_FORMAT ": %p is not a valid buffer", ARGUMENT(kernel, i), handle);
   const struct kernel_arg *arg = &kernel->code->args[i];
   if ((*buffer)->flags & CL_MEM_IMMUTABLE_EXT && arg->kind == KERNEL_ARG_GLOBAL &&
       !(arg->qualifiers & KERNEL_ARG_CONST))
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
-                    ARGUMENT_FORMAT " is no pointer to const, and the buffer is immutable",
+                    ARGUMENT_FORMAT " is not a pointer to const, but the buffer is immutable",
                     ARGUMENT(kernel, i));
   return check_context(kernel, i, (*buffer)->context, call);
 }
@@ -294,13 +296,14 @@ static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t siz
   return check_size(kernel, i, wanted, size, call);
 }
 
-/* A bare CUBIN has only the sizes of the arguments: one of eight bytes may be a pointer. */
+/* A bare CUBIN only has the sizes of the arguments, so one of eight bytes may be a pointer. */
 static bool may_be_pointer(cl_kernel kernel, cl_uint i) {
   const struct kernel_arg *arg = &kernel->code->args[i];
   return !kernel->code->args_known && arg->kind == KERNEL_ARG_VALUE && arg->size == sizeof(cl_mem);
 }
 
-/* Checks a value. If it may be a pointer and is a buffer's handle, *buffer is that. */
+/* Checks a value. If it may be a pointer and is the handle of a buffer, stores the buffer at
+ * *buffer. */
 static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                          cl_mem *buffer, const char *call) {
   const cl_int code = check_value(kernel, i, kernel->code->args[i].size, size, value, call);
@@ -314,16 +317,16 @@ static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *v
 }
 
 _Static_assert(CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D == KERNEL_ARG_IMAGE_1D_BUFFER,
-               "enum kernel_arg_image is in OpenCL's order");
+               "the order of enum kernel_arg_image differs from OpenCL's");
 
-/* Whether an image is of the type that a kernel declares. */
+/* Whether an image has the type that the kernel declares. */
 static bool is_of_type(const struct icd_image *image, uint32_t declared) {
   const bool depth = declared & KERNEL_ARG_IMAGE_DEPTH;
   return image->type - CL_MEM_OBJECT_IMAGE2D == (declared & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) &&
          (!depth || image->format.image_channel_order == CL_DEPTH);
 }
 
-/* Checks an image argument, and gives its description for the kernel; NULL is refused. */
+/* Checks an image argument, which must not be NULL, and stores its descriptor. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
                          struct kernel_image *description, const char *call) {
   cl_context context = kernel->program->context;
@@ -335,14 +338,16 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
   *image = handle;
   if (!icd_is_mem(*image) || !(*image)->image || !is_of_type((*image)->image, arg->image))
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
-                    ARGUMENT_FORMAT " is not an image of the type that the kernel declares",
-                    ARGUMENT(kernel, i));
+                    ARGUMENT_FORMAT
+                    ": %p is not a valid image of the type that the kernel declares",
+                    ARGUMENT(kernel, i), handle);
   const cl_mem_flags flags = (*image)->flags;
   if ((arg->access != KERNEL_ARG_ACCESS_WRITE_ONLY && flags & CL_MEM_WRITE_ONLY) ||
       (arg->access != KERNEL_ARG_ACCESS_READ_ONLY &&
        flags & (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT)))
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
-                    ARGUMENT_FORMAT ": the image's flags do not allow what its qualifier says",
+                    ARGUMENT_FORMAT
+                    ": the flags of the image do not allow the access that the kernel declares",
                     ARGUMENT(kernel, i));
   *description = (*image)->image->kernel;
   return check_context(kernel, i, (*image)->context, call);
@@ -357,7 +362,7 @@ static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void 
   cl_sampler sampler = handle;
   if (!icd_is_sampler(sampler))
     return icd_fail(kernel->program->context, CL_INVALID_SAMPLER, call,
-                    ARGUMENT_FORMAT " is not a sampler", ARGUMENT(kernel, i));
+                    ARGUMENT_FORMAT ": %p is not a valid cl_sampler", ARGUMENT(kernel, i), handle);
   *bits = sampler->bits;
   return check_context(kernel, i, sampler->context, call);
 }
@@ -367,15 +372,15 @@ static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *
   cl_context context = kernel->program->context;
   if (value)
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
-                    ARGUMENT_FORMAT " is local memory: arg_value must be NULL",
+                    ARGUMENT_FORMAT " is local memory, so arg_value must be NULL",
                     ARGUMENT(kernel, i));
   if (!size && icd_version(cc_il_available()) < CL_MAKE_VERSION(3, 1, 0))
     return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " is local memory: arg_size must not be 0 before OpenCL 3.1",
+                    ARGUMENT_FORMAT " is local memory, so arg_size must not be 0 before OpenCL 3.1",
                     ARGUMENT(kernel, i));
   if (size > context->device->info->shared_bytes_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                    ARGUMENT_FORMAT ": %zu bytes of local memory; the device has %u",
+                    ARGUMENT_FORMAT ": arg_size is %zu; the device has %u bytes of local memory",
                     ARGUMENT(kernel, i), size, context->device->info->shared_bytes_per_block);
   return CL_SUCCESS;
 }
@@ -384,23 +389,23 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, cons
   cl_context context = kernel->program->context;
   if (index >= kernel->code->arg_count)
     return icd_fail(context, CL_INVALID_ARG_INDEX, call,
-                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    "kernel %s has %u arguments, but arg_index is %u", kernel->code->name,
                     kernel->code->arg_count, index);
   const enum kernel_arg_kind kind = kernel->code->args[index].kind;
   if (kind != KERNEL_ARG_GLOBAL && kind != KERNEL_ARG_CONSTANT && !may_be_pointer(kernel, index))
     return icd_fail(context, other, call,
-                    ARGUMENT_FORMAT " is no pointer to global or constant memory",
+                    ARGUMENT_FORMAT " is not a pointer to global or constant memory",
                     ARGUMENT(kernel, index));
   return CL_SUCCESS;
 }
 
-/* The kernel's lock is held. */
+/* The caller holds the kernel's lock. */
 static void put_address(cl_kernel kernel, cl_uint index, uint64_t address, cl_mem buffer) {
   memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof(address));
   kernel->buffers[index] = buffer;
 }
 
-/* The kernel's lock is held. */
+/* The caller holds the kernel's lock. */
 static void note_set(cl_kernel kernel, cl_uint index) {
   kernel->unset -= !kernel->set[index];
   kernel->set[index] = true;
@@ -420,7 +425,7 @@ cl_int icd_set_arg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const v
                     (void *)kernel);
   if (arg_index >= kernel->code->arg_count)
     return icd_fail(kernel->program->context, CL_INVALID_ARG_INDEX, call,
-                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    "kernel %s has %u arguments, but arg_index is %u", kernel->code->name,
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
   cl_mem buffer = NULL;

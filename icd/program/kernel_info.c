@@ -1,4 +1,4 @@
-/* Queries about kernels: names, arguments, and the resources that they need. */
+/* Queries about kernels: names, arguments and resources. */
 #include <string.h>
 
 #include "icd/objects.h"
@@ -47,11 +47,11 @@ static cl_kernel_arg_address_qualifier address_qualifier(enum kernel_arg_kind ki
 }
 
 _Static_assert(CL_KERNEL_ARG_ACCESS_READ_ONLY + KERNEL_ARG_ACCESS_NONE == CL_KERNEL_ARG_ACCESS_NONE,
-               "enum kernel_arg_access is in OpenCL's order");
+               "the order of enum kernel_arg_access differs from OpenCL's");
 _Static_assert(KERNEL_ARG_CONST == CL_KERNEL_ARG_TYPE_CONST &&
                    KERNEL_ARG_RESTRICT == CL_KERNEL_ARG_TYPE_RESTRICT &&
                    KERNEL_ARG_VOLATILE == CL_KERNEL_ARG_TYPE_VOLATILE,
-               "enum kernel_arg_qualifier has OpenCL's bits");
+               "the bits of enum kernel_arg_qualifier differ from OpenCL's");
 
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_index,
                                                    cl_kernel_arg_info param_name,
@@ -63,12 +63,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg
   cl_context context = kernel->program->context;
   if (arg_index >= kernel->code->arg_count)
     return ICD_FAIL(context, CL_INVALID_ARG_INDEX,
-                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    "kernel %s has %u arguments, but arg_index is %u", kernel->code->name,
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
   if (!*arg->type_name)
-    return ICD_FAIL(context, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
-                    "the program was not built with -cl-kernel-arg-info");
+    return ICD_FAIL(
+        context, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+        "argument information is not available; build the program with -cl-kernel-arg-info");
   switch (param_name) {
   case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
     return ICD_ANSWER(&answer, cl_kernel_arg_address_qualifier, address_qualifier(arg->kind));
@@ -86,8 +87,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg
   }
 }
 
-/* Static local memory and that of the local arguments given so far, each aligned as its type
- * requires. */
+/* Returns the size of static local memory and of the local arguments that have been set, each
+ * aligned as its type requires. */
 static cl_ulong local_memory(cl_kernel kernel) {
   cl_ulong bytes = kernel->code->shared_bytes;
   icd_lock(&kernel->guard);
@@ -100,7 +101,7 @@ static cl_ulong local_memory(cl_kernel kernel) {
   return bytes;
 }
 
-/* Answers with three numbers as size_t[3]. */
+/* Writes three numbers as size_t[3]. */
 static cl_int answer_block(const struct icd_answer *answer, const char *call,
                            const uint32_t block[3]) {
   const size_t sizes[3] = {block[0], block[1], block[2]};
@@ -116,7 +117,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
     return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   cl_context context = kernel->program->context;
   if (device && device != context->device)
-    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device %p is not a device of the kernel",
+                    (void *)device);
   const struct kernel_code *code = kernel->code;
   switch (param_name) {
   case CL_KERNEL_WORK_GROUP_SIZE:
@@ -129,21 +131,24 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
     return ICD_ANSWER(&answer, size_t, context->device->info->warp_size);
   case CL_KERNEL_PRIVATE_MEM_SIZE:
     return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
-  case CL_KERNEL_SPILL_MEM_SIZE_INTEL: /* at most: NVRTC does not count spills apart */
+  /* an upper bound, because NVRTC does not report spills separately */
+  case CL_KERNEL_SPILL_MEM_SIZE_INTEL:
     return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
   case CL_KERNEL_REGISTERS_TEGRACL:
     return ICD_ANSWER(&answer, cl_uint, code->registers);
   case CL_KERNEL_CODE_BYTES_TEGRACL:
     return ICD_ANSWER(&answer, cl_ulong, kernel->owner->code->sections[code->text].size);
   case CL_KERNEL_GLOBAL_WORK_SIZE:
-    return ICD_FAIL(context, CL_INVALID_VALUE,
-                    "CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels and custom devices");
+    return ICD_FAIL(
+        context, CL_INVALID_VALUE,
+        "CL_KERNEL_GLOBAL_WORK_SIZE is only valid for built-in kernels and custom devices");
   default:
     return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
   }
 }
 
-/* The work-items of a local size of at most three dimensions; 0 if it is none. */
+/* Returns the number of work-items of a local size, or 0 if bytes is not the size of one to
+ * three dimensions. */
 static size_t items_of(const size_t *sizes, size_t bytes) {
   const size_t dimensions = bytes / sizeof(*sizes);
   size_t items = 1;
@@ -154,14 +159,15 @@ static size_t items_of(const size_t *sizes, size_t bytes) {
   return items;
 }
 
-/* Answers with a local size that has count sub-groups; zeros if there is none. */
+/* Writes a local size that has count sub-groups, or zeros if there is none. */
 static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kernel, size_t count) {
   const size_t warp = kernel->program->context->device->info->warp_size;
   const uint32_t *required = kernel->code->required_block;
   size_t sizes[3] = {count * warp, 1, 1};
   if (answer->value && (answer->size % sizeof(*sizes) || answer->size > sizeof(sizes)))
     return icd_fail(kernel->program->context, CL_INVALID_VALUE, "clGetKernelSubGroupInfo",
-                    "param_value_size is not that of 1 to 3 values");
+                    "param_value_size is %zu; it must be the size of 1 to 3 values of size_t",
+                    answer->size);
   if (required[0]) {
     const size_t items = (size_t)required[0] * required[1] * required[2];
     for (int i = 0; i < 3; i++)
@@ -184,26 +190,32 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
     return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel %p is not a valid cl_kernel", (void *)kernel);
   cl_context context = kernel->program->context;
   if (device && device != context->device)
-    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device %p is not a device of the kernel",
+                    (void *)device);
   const size_t warp = context->device->info->warp_size;
   const size_t items = items_of(input_value, input_value_size);
   switch (param_name) {
   case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
   case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
     if (!items)
-      return ICD_FAIL(context, CL_INVALID_VALUE, "input_value is not a local size");
+      return ICD_FAIL(
+          context, CL_INVALID_VALUE,
+          "input_value_size %zu with input_value %p is not a local size of 1 to 3 dimensions",
+          input_value_size, input_value);
     return ICD_ANSWER(
         &answer, size_t,
         param_name == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE ? (items + warp - 1) / warp : warp);
   case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
     if (!input_value || input_value_size != sizeof(size_t))
-      return ICD_FAIL(context, CL_INVALID_VALUE, "input_value is not a number of sub-groups");
+      return ICD_FAIL(context, CL_INVALID_VALUE,
+                      "input_value_size %zu with input_value %p is not a number of sub-groups",
+                      input_value_size, input_value);
     return answer_local_size(&answer, kernel, *(const size_t *)input_value);
   case CL_KERNEL_MAX_NUM_SUB_GROUPS:
     return ICD_ANSWER(&answer, size_t, (kernel->max_threads + warp - 1) / warp);
   case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
     return ICD_ANSWER(&answer, size_t, kernel->code->sub_groups);
-  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* no kernel has another size */
+  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* all kernels have this size */
     return ICD_ANSWER(&answer, size_t,
                       strstr(kernel->code->attributes, "intel_reqd_sub_group_size(") ? warp
                                                                                      : (size_t)0);

@@ -5,7 +5,7 @@
 
 #include "icd/program/build.h"
 
-/* Adds the headers to the build, which holds their programs. */
+/* Adds header programs to the build, which holds them. */
 static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint count,
                           const cl_program *programs, const char **names) {
   build->headers = calloc(count + 1, sizeof(*build->headers));
@@ -18,10 +18,10 @@ static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint c
                       "input_headers[%u] is not a valid cl_program", i);
     if (programs[i]->context != context)
       return icd_fail(context, CL_INVALID_CONTEXT, build->call,
-                      "input_headers[%u] belongs to another context than program", i);
+                      "input_headers[%u] and program belong to different contexts", i);
     if (!programs[i]->source)
-      return icd_fail(context, CL_INVALID_PROGRAM, build->call, "input_headers[%u] has no source",
-                      i);
+      return icd_fail(context, CL_INVALID_PROGRAM, build->call,
+                      "input_headers[%u] was not created from source", i);
     if (!names[i])
       return icd_fail(context, CL_INVALID_VALUE, build->call, "header_include_names[%u] is NULL",
                       i);
@@ -48,11 +48,13 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
   if (code)
     return code;
   if (!num_input_headers != !input_headers || !num_input_headers != !header_include_names)
-    return ICD_FAIL(context, CL_INVALID_VALUE,
-                    "input_headers, header_include_names and num_input_headers contradict "
-                    "each other");
+    return ICD_FAIL(
+        context, CL_INVALID_VALUE,
+        "num_input_headers is %u, but input_headers is %p and header_include_names is %p",
+        num_input_headers, (const void *)input_headers, (const void *)header_include_names);
   if (!program->source && !program->il)
-    return ICD_FAIL(context, CL_INVALID_OPERATION, "the program has neither source nor SPIR-V");
+    return ICD_FAIL(context, CL_INVALID_OPERATION,
+                    "the program was not created from source or SPIR-V");
   struct icd_build build = {.action = CC_COMPILE, .call = __func__};
   code = add_headers(context, &build, num_input_headers, input_headers, header_include_names);
   if (code) {
@@ -112,7 +114,10 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
   if (code)
     return icd_null(errcode_ret, code);
   if (!num_input_programs || !input_programs)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no programs to link");
+    return ICD_FAIL_NULL(
+        errcode_ret, context, CL_INVALID_VALUE,
+        "num_input_programs is %u and input_programs %p; at least one program is required",
+        num_input_programs, (const void *)input_programs);
   const bool library = options && has_word(options, "-create-library");
   struct icd_build build = {.action = library ? CC_LINK_LIBRARY : CC_LINK, .call = __func__};
   build.sources = calloc(num_input_programs, sizeof(*build.sources));
@@ -127,7 +132,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
                 : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   }
   code = icd_build_run(program, options, &build, pfn_notify, user_data);
-  /* A link that fails still gives a program, whose log has the errors. */
+  /* A failed link still returns a program, whose log has the errors. */
   if (code && code != CL_LINK_PROGRAM_FAILURE && !pfn_notify) {
     icd_program_drop(program);
     return icd_null(errcode_ret, code);

@@ -1,5 +1,4 @@
-/* The code of one build in the context's memory, shared by a program and its
- * kernels.
+/* Modules: the code of one build in the context's memory, shared by a program and its kernels.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Program objects: made from source or from a program binary, and the queries
- * about them. SPIR-V is in icd/program/il.c, building in icd/program/build.c.
+/* Program objects: their creation from source or a program binary, and queries. SPIR-V is in
+ * icd/program/il.c, and builds are in icd/program/build.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +52,16 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT,
                          "context %p is not a valid cl_context", (void *)context);
   if (!count || !strings)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no source is given");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                         "count is %u and strings %p; at least one string is required", count,
+                         (const void *)strings);
   size_t size = 0;
   for (cl_uint i = 0; i < count; i++) {
     if (!strings[i])
       return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "strings[%u] is NULL", i);
     if (__builtin_add_overflow(size, string_length(strings, lengths, i), &size))
-      return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "lengths too large");
+      return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY,
+                           "the sum of lengths exceeds the address space");
   }
   cl_program program = size < SIZE_MAX ? icd_program_create(context) : NULL;
   if (program)
@@ -67,7 +70,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     if (program)
       icd_program_drop(program);
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY,
-                         "no memory for %zu bytes of source", size);
+                         "out of host memory for %zu bytes of source", size);
   }
   char *at = program->source;
   for (cl_uint i = 0; i < count; i++) {
@@ -80,18 +83,20 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
   return ICD_GIVE(errcode_ret, program);
 }
 
-/* The checks of device lists that creation functions share. */
+/* Checks the device list of a creation function. */
 static cl_int check_devices(cl_context context, cl_uint count, const cl_device_id *devices,
                             const char *call) {
   if (!count || !devices)
-    return icd_fail(context, CL_INVALID_VALUE, call, "no devices are given");
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "num_devices is %u and device_list %p; at least one device is required", count,
+                    (const void *)devices);
   for (cl_uint i = 0; i < count; i++)
     if (devices[i] != context->device)
-      return icd_fail(context, CL_INVALID_DEVICE, call, "devices[%u] is not in the context", i);
+      return icd_fail(context, CL_INVALID_DEVICE, call, "device_list[%u] is not in the context", i);
   return CL_SUCCESS;
 }
 
-/* Checks that a binary can be read; the build reads it again. */
+/* Checks that a binary can be read. The build will read it again. */
 static cl_int check_binary(cl_context context, const unsigned char *binary, size_t size,
                            const char *call) {
   const enum cc_binary_kind kind = cc_binary_kind(binary, size);
@@ -103,10 +108,9 @@ static cl_int check_binary(cl_context context, const unsigned char *binary, size
   const bool bare = status == CC_OK && cc_is_bare_cubin(binary, size, code);
   cc_module_free(code);
   if (bare)
-    return icd_fail(
-        context, CL_INVALID_BINARY, call,
-        "the CUBIN of an OpenCL program, which does not say what its kernels' arguments "
-        "are: give the program binary (tegraclc --emit bin)");
+    return icd_fail(context, CL_INVALID_BINARY, call,
+                    "this is the CUBIN of an OpenCL program, which does not describe the kernels' "
+                    "arguments; use the program binary (tegraclc --emit bin)");
   if (status == CC_OK)
     return CL_SUCCESS;
   return icd_fail(context, status == CC_OUT_OF_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_BINARY,
@@ -123,14 +127,15 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
   if (code)
     return icd_null(errcode_ret, code);
   if (!lengths || !binaries)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no binaries are given");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "%s is NULL",
+                         lengths ? "binaries" : "lengths");
   cl_uint i = 0;
   do {
     cl_int status = CL_INVALID_VALUE;
     if (lengths[i] && binaries[i])
       status = check_binary(context, binaries[i], lengths[i], __func__);
     else
-      ICD_FAIL(context, status, "binaries[%u] is empty", i);
+      ICD_FAIL(context, status, "binaries[%u] is NULL or its length is 0", i);
     if (binary_status)
       binary_status[i] = status;
     if (!code)
@@ -145,7 +150,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
     if (program)
       icd_program_drop(program);
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY,
-                         "no memory for a binary of %zu bytes", lengths[0]);
+                         "out of host memory for a binary of %zu bytes", lengths[0]);
   }
   memcpy(program->binary, binaries[0], lengths[0]);
   program->binary_size = lengths[0];
@@ -166,7 +171,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(
   if (code)
     return icd_null(errcode_ret, code);
   return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
-                       "the device has no built-in kernels (asked for: %s)",
+                       "the device has no built-in kernels; kernel_names is %s",
                        kernel_names ? kernel_names : "NULL");
 }
 
@@ -176,7 +181,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramReleaseCallback(
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
                     (void *)program);
   return ICD_FAIL(program->context, CL_INVALID_OPERATION,
-                  "the device has no destructors of program-scope variables");
+                  "destructors of program-scope variables are not supported");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
@@ -187,7 +192,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
-/* Kernels may outlive the last handle. No others can be created then, so no more is built. */
+/* After the application's last release no more kernels can be created, although existing ones
+ * remain. So the background build is cancelled. */
 static cl_int release_program(cl_program program) {
   icd_program_hold(program);
   const cl_int code = icd_object_release(&program->object, CL_INVALID_PROGRAM);
@@ -207,7 +213,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program) {
 
 /* ---- queries -------------------------------------------------------------------- */
 
-/* The names of the kernels, with semicolons between. */
+/* Writes the names of the kernels, separated by semicolons. */
 static cl_int answer_kernel_names(const struct icd_answer *answer, const char *call,
                                   cl_context context, const struct icd_kernels *kernels) {
   size_t size = 1;
@@ -232,7 +238,7 @@ static cl_int answer_kernels(const struct icd_answer *answer, const char *call, 
   struct icd_kernels kernels;
   if (!icd_kernels_get(program, &kernels))
     return icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
-                    "the program has not been built");
+                    "the program has not been built successfully");
   const cl_int code = name == CL_PROGRAM_NUM_KERNELS
                           ? icd_answer_bytes(answer, call, &kernels.count, sizeof(kernels.count))
                           : answer_kernel_names(answer, call, program->context, &kernels);
@@ -240,8 +246,8 @@ static cl_int answer_kernels(const struct icd_answer *answer, const char *call, 
   return code;
 }
 
-/* CL_PROGRAM_BINARIES: param_value is an array of places to write to, one for
- * each device; NULL entries are passed over. */
+/* CL_PROGRAM_BINARIES: param_value is an array with a pointer for each device. NULL pointers are
+ * skipped. */
 static cl_int answer_binaries(const struct icd_answer *answer, const char *call,
                               cl_program program) {
   if (answer->size_ret)
@@ -250,7 +256,7 @@ static cl_int answer_binaries(const struct icd_answer *answer, const char *call,
     return CL_SUCCESS;
   if (answer->size < sizeof(unsigned char *))
     return icd_fail(program->context, CL_INVALID_VALUE, call,
-                    "param_value_size is %zu, an array of one pointer has %zu bytes", answer->size,
+                    "param_value_size is %zu; an array of one pointer has %zu bytes", answer->size,
                     sizeof(unsigned char *));
   unsigned char *place = *(unsigned char **)answer->value;
   if (place && program->binary_size)
@@ -336,7 +342,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_dev
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program %p is not a valid cl_program",
                     (void *)program);
   if (device != program->context->device)
-    return ICD_FAIL(program->context, CL_INVALID_DEVICE, "device is not one of the program's");
+    return ICD_FAIL(program->context, CL_INVALID_DEVICE, "device %p is not a device of the program",
+                    (void *)device);
   icd_program_settle(program, false);
   icd_enter(&program->lock);
   const cl_int code = answer_build(&answer, __func__, program, param_name);

@@ -1,10 +1,10 @@
-/* Programs whose units are compiled in the background: see units.h. */
+/* Programs whose units are compiled in the background. See units.h. */
 #include "icd/program/units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the build of a program ------------------------------------------------------------- */
+/* ---- builds ------------------------------------------------------------------------- */
 
 bool icd_units_make(struct cc_background *background, struct icd_units *units) {
   size_t count;
@@ -35,7 +35,7 @@ void icd_program_abandon(cl_program program) {
   base_mutex_unlock(&program->lock);
 }
 
-/* The program's lock is held. */
+/* The caller holds the program's lock. */
 static void store_result(cl_program program, enum cc_status status, struct cc_result *result) {
   program->units.settled = true;
   if (status == CC_OK) {
@@ -43,7 +43,7 @@ static void store_result(cl_program program, enum cc_status status, struct cc_re
     program->binary = result->binary;
     program->binary_size = result->binary_size;
     result->binary = NULL;
-    return; /* the program has its log since clBuildProgram */
+    return; /* the log has been complete since clBuildProgram */
   }
   free(program->log);
   program->log = result->log;
@@ -69,7 +69,7 @@ void icd_program_settle(cl_program program, bool wait) {
   cc_background_drop(background);
 }
 
-/* ---- its kernels -------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------- */
 
 bool icd_kernels_get(cl_program program, struct icd_kernels *kernels) {
   *kernels = (struct icd_kernels){.module = program->module};
@@ -93,7 +93,7 @@ const char *icd_kernels_name(const struct icd_kernels *kernels, size_t i) {
   return kernels->module ? kernels->module->code->kernels[i].name : kernels->planned[i].name;
 }
 
-/* The module at the place, with a reference for the caller; NULL if there is none. */
+/* Returns the module at *place with a reference, or NULL if there is none. */
 static struct icd_module *get_module(cl_program program, struct icd_module *const *place) {
   base_mutex_lock(&program->lock);
   struct icd_module *module = *place;
@@ -103,8 +103,8 @@ static struct icd_module *get_module(cl_program program, struct icd_module *cons
   return module;
 }
 
-/* Makes the module of a program binary at the place, unless another thread has, and gives the
- * caller a reference. */
+/* Creates the module of a program binary and stores it at *place, unless another thread has done
+ * so. The caller gets a reference. */
 static cl_int make_module(cl_program program, struct icd_module **place, const void *binary,
                           size_t size, const char *call, struct icd_module **module) {
   char why[512] = "no memory";
@@ -125,7 +125,8 @@ static cl_int make_module(cl_program program, struct icd_module **place, const v
   return CL_SUCCESS;
 }
 
-/* The kernel's unit was not built. The program may have been built in one piece instead. */
+/* Finds a kernel whose unit was not built, because the program may have been built as one module
+ * instead. */
 static cl_int use_whole_program(cl_program program, const char *name, const char *call,
                                 struct icd_module **module, uint32_t *index) {
   icd_program_settle(program, true);
