@@ -552,6 +552,100 @@ static void half_sums(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
+/* The numbers are those of the work-items, minus 20. */
+static void float_atomics(struct opencl *opencl, int count, char **files) {
+  const size_t items = ITEMS;
+  const double first = -20, last = ITEMS - 21;
+  cl_float floats[3] = {0};
+  cl_double doubles[3] = {0};
+  cl_int error;
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(opencl, &module);
+  module_build(opencl, program, "");
+  cl_kernel kernel = clCreateKernel(program, "float_atomics", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mem mems[] = {buffer(opencl, sizeof floats, floats), buffer(opencl, sizeof doubles, doubles)};
+  for (cl_uint i = 0; i < 2; i++)
+    CHECK_CL(clSetKernelArg(kernel, i, sizeof *mems, &mems[i]), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, mems[0], CL_TRUE, 0, sizeof floats, floats, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(opencl->queue, mems[1], CL_TRUE, 0, sizeof doubles, doubles, 0, NULL,
+                               NULL),
+           CL_SUCCESS);
+  const double want[3] = {ITEMS * (first + last) / 2, first, last};
+  for (int i = 0; i < 3; i++) {
+    CHECK(floats[i] == (cl_float)want[i]);
+    CHECK(doubles[i] == want[i]);
+  }
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseMemObject(mems[i]), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
+/* Images of one dimension, which are made of buffers or not. The translator declares the
+ * capabilities for reads alone, so those for writes are added here. */
+static void images(struct opencl *opencl, int count, char **files) {
+  enum { CHANNELS = 4, TEXELS = ITEMS + 1 };
+  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+  const size_t items = ITEMS, origin[3] = {0}, region[3] = {ITEMS, 1, 1};
+  cl_uint in[TEXELS * CHANNELS], out[2][TEXELS * CHANNELS];
+  /* OpCapability Image1D and ImageBuffer, after the header */
+  static const cl_uint capabilities[] = {0x20011, 44, 0x20011, 47};
+  cl_mem mems[CHANNELS], from[CHANNELS] = {0};
+  cl_int error;
+  struct module module = module_read(files[0]);
+  cl_uint *after = module.words + HEADER_WORDS;
+  memmove(after + 4, after, module.size - HEADER_WORDS * sizeof(*after));
+  memcpy(after, capabilities, sizeof capabilities);
+  module.size += sizeof capabilities;
+  cl_program program = module_program(opencl, &module);
+  module_build(opencl, program, "");
+  cl_kernel kernel = clCreateKernel(program, "images", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (cl_uint i = 0; i < TEXELS * CHANNELS; i++)
+    in[i] = i * 2654435761u;
+  for (cl_uint i = 0; i < CHANNELS; i++) {
+    cl_image_desc desc = {.image_type =
+                              i < 2 ? CL_MEM_OBJECT_IMAGE1D : CL_MEM_OBJECT_IMAGE1D_BUFFER,
+                          .image_width = TEXELS};
+    const int copied = i == 0;
+    if (i >= 2)
+      desc.buffer = from[i] = buffer(opencl, sizeof in, in);
+    mems[i] = clCreateImage(opencl->context, copied ? CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE,
+                            &format, &desc, copied ? in : NULL, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, i, sizeof *mems, &mems[i]), CL_SUCCESS);
+  }
+  const cl_sampler_properties nearest[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_FALSE, 0};
+  cl_sampler sampler = clCreateSamplerWithProperties(opencl->context, nearest, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, CHANNELS, sizeof sampler, &sampler), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clEnqueueReadImage(opencl->queue, mems[2 * i + 1], CL_TRUE, origin, region, 0, 0,
+                                out[i], 0, NULL, NULL),
+             CL_SUCCESS);
+  for (int i = 0; i < ITEMS * CHANNELS; i++) {
+    CHECK(out[0][i] == in[i + CHANNELS] + in[i]);
+    CHECK(out[1][i] == in[i] + TEXELS);
+  }
+  CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
+  for (int i = 0; i < CHANNELS; i++) {
+    CHECK_CL(clReleaseMemObject(mems[i]), CL_SUCCESS);
+    if (from[i])
+      CHECK_CL(clReleaseMemObject(from[i]), CL_SUCCESS);
+  }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 /* Runs a kernel that faults; lines_test.py checks the driver's report. */
 static void beyond(struct opencl *opencl, int count, char **files) {
   cl_int error, data[32] = {0};
@@ -589,7 +683,8 @@ static const struct {
 } cases[] = {{"same", same},         {"constants", constants}, {"linked", linked},
              {"refused", refused},   {"queries", queries},     {"missing", missing},
              {"reworded", reworded}, {"modes", modes},         {"half_sums", half_sums},
-             {"beyond", beyond},     {"endless", endless}};
+             {"beyond", beyond},     {"endless", endless},     {"float_atomics", float_atomics},
+             {"images", images}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
