@@ -16,7 +16,7 @@ ALL = "*"
 # not listed, may include all of its headers.
 OFFERS = {
     "base": {ALL: ALL},
-    "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
+    "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "block_linear.h texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
     "gpu/isa": {"emulator/sm": "insn.h", "compiler": "insn.h"},
     "gpu/cubin": {"compiler": "cubin.h cubin_format.h cubin_strip.h kernel_code.h",
                   "runtime": "kernel_code.h", "icd": "kernel_code.h", "tools/doctor": "kernel_code.h"},

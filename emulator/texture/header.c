@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "gpu/hw/block_linear.h"
 #include "gpu/hw/texture.h"
 
 _Static_assert((int)EMU_TEXTURE_WORDS == (int)TEXTURE_WORDS, "the header's size");
@@ -13,7 +14,6 @@ enum {
   PITCH_UNIT_BITS = 5,
   PITCH_BIT_21 = 21,
   ADDRESS_HIGH_BIT = 32,
-  LAST_BLOCK_SIZE = 5, /* log2 of GOBs */
 };
 /* Limits that NVIDIA documents (docs/hardware/textures.md 1.4). */
 enum {
@@ -156,8 +156,8 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO9) << GOB_UNIT_BITS;
   t->block_height = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_HEIGHT);
   t->block_depth = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_DEPTH);
-  if (hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH) || t->block_height > LAST_BLOCK_SIZE ||
-      t->block_depth > LAST_BLOCK_SIZE)
+  if (hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH) || t->block_height > BLOCK_LOG2_MAX ||
+      t->block_depth > BLOCK_LOG2_MAX)
     return refuse_value(wrong, "unsupported block of 2^%u x 2^%u x 2^%u GOBs",
                         hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH), t->block_height, t->block_depth);
   if (hw_get(header, TIC_TILE_WIDTH_IN_GOBS) || hw_get(header, TIC_GOB_DEPTH_OFFSET) ||

@@ -5,14 +5,12 @@
 
 #include "base/number.h"
 #include "emulator/texture/texture.h"
+#include "gpu/hw/block_linear.h"
 #include "gpu/hw/texture.h"
 
 enum {
   FRACTION_BITS = 8, /* in the weights of linear filtering */
   ONE = 1 << FRACTION_BITS,
-  GOB_WIDTH = 64, /* bytes */
-  GOB_ROWS = 8,
-  GOB_BYTES_LOG2 = 9,
 };
 
 /* The index of texels outside the texture, which have the border colour. */
@@ -38,22 +36,13 @@ bool emu_texture_is_array(const struct emu_texture *t) {
   return t->type == TIC_TEXTURE_TYPE_ONE_D_ARRAY || t->type == TIC_TEXTURE_TYPE_TWO_D_ARRAY;
 }
 
-static uint64_t block_linear_offset(const struct emu_texture *t, uint32_t x, uint32_t y,
-                                    uint32_t z) {
-  const unsigned h = t->block_height, d = t->block_depth;
-  const uint64_t wide = (t->width * (uint64_t)t->format.bytes + GOB_WIDTH - 1) / GOB_WIDTH;
-  const uint64_t block_rows = (uint64_t)GOB_ROWS << h;
-  const uint64_t high = (t->height + block_rows - 1) / block_rows;
-  const uint64_t block = ((uint64_t)(z >> d) * high + y / block_rows) * wide + x / GOB_WIDTH;
-  const uint64_t gob = (uint64_t)(z & ((1u << d) - 1)) << h | (y / GOB_ROWS & ((1u << h) - 1));
-  return block << (GOB_BYTES_LOG2 + h + d) | gob << GOB_BYTES_LOG2 |
-         ((x & 15) | (y & 1) << 4 | (y & 2) << 4 | (x & 16) << 2 | (y & 4) << 5 | (x & 32) << 3);
-}
-
 uint64_t emu_texture_address(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
   const uint64_t bytes = x * (uint64_t)t->format.bytes;
-  if (t->block_linear)
-    return t->address + block_linear_offset(t, (uint32_t)bytes, y, z);
+  if (t->block_linear) {
+    const struct hw_block_linear layout = {t->width * (uint64_t)t->format.bytes, t->height,
+                                           t->block_height, t->block_depth};
+    return t->address + hw_block_linear_offset(&layout, bytes, y, z);
+  }
   return t->address + (uint64_t)y * t->pitch + bytes;
 }
 
