@@ -162,8 +162,7 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
                       NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
 }
 
-/* Invalidates the caches in what, or none if it is NULL: textures are not cached here
- * (command-stream.md 4.4). */
+/* command-stream.md 4.4 */
 static enum emu_step invalidate_caches(struct emu_channel *channel,
                                        const struct emu_invalidate *what, bool wait,
                                        struct emu_fault *fault) {
@@ -172,9 +171,27 @@ static enum emu_step invalidate_caches(struct emu_channel *channel,
     if (step != EMU_NEXT)
       return step;
   }
-  if (what)
-    emu_stale_invalidate(channel->as, what);
+  emu_stale_invalidate(channel->as, what);
   return EMU_NEXT;
+}
+
+/* docs/hardware/textures.md 4.3. The fields of all these methods are the same. */
+static enum emu_step invalidate_textures(struct emu_channel *channel, enum sm_l1_kind kind,
+                                         bool wait, uint32_t method, uint32_t data,
+                                         struct emu_fault *fault) {
+  const bool all = hw_field(data, NVC7C0_INVALIDATE_SAMPLER_CACHE_LINES) == INVALIDATE_ALL_LINES;
+  const struct emu_invalidate what = {
+      .texels = all && kind == SM_L1_TEXELS,
+      .headers = all && kind == SM_L1_HEADERS,
+      .samplers = all && kind == SM_L1_SAMPLERS,
+  };
+  if (!all && kind == SM_L1_TEXELS)
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "which line a TAG of texture data means is not published");
+  const enum emu_step step = invalidate_caches(channel, &what, wait, fault);
+  if (step == EMU_NEXT && !all)
+    emu_stale_drop_texture(channel, kind, hw_field(data, NVC7C0_INVALIDATE_SAMPLER_CACHE_TAG));
+  return step;
 }
 
 static enum emu_step invalidate_shader_caches(struct emu_channel *channel, uint32_t data,
@@ -238,6 +255,21 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
           method == NVC7C0_SET_SHADER_LOCAL_MEMORY_A ||
           method == NVC7C0_SET_SHADER_LOCAL_MEMORY_B) &&
          emu_grids_use_local(channel);
+}
+
+/* The same for another address of a pool of texture headers or samplers
+ * (docs/hardware/textures.md 4.1). */
+static bool moves_textures(const struct emu_channel *channel, uint32_t method, uint32_t data) {
+  const struct emu_shader_state *s = &channel->engine->compute.shader;
+  const bool headers =
+      method == NVC7C0_SET_TEX_HEADER_POOL_A || method == NVC7C0_SET_TEX_HEADER_POOL_B;
+  const bool samplers =
+      method == NVC7C0_SET_TEX_SAMPLER_POOL_A || method == NVC7C0_SET_TEX_SAMPLER_POOL_B;
+  const bool high =
+      method == NVC7C0_SET_TEX_HEADER_POOL_A || method == NVC7C0_SET_TEX_SAMPLER_POOL_A;
+  const uint64_t now = headers ? s->headers.address : s->samplers.address;
+  return (headers || samplers) && now && data != (uint32_t)(high ? now >> 32 : now) &&
+         emu_grids_use_textures(channel);
 }
 
 /* Sets state for later launches (docs/hardware/command-stream.md 4.1 to 4.3). Returns false if the
@@ -366,6 +398,9 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return refuse_method(
         fault, NOTIFIER_GR_EXCEPTION, method, data,
         "the pool of local memory is replaced while a grid uses it; wait for idle first");
+  if (emu_adversary.on && moves_textures(channel, method, data))
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "a pool of textures moves while a grid uses it; wait for idle first");
   if (set_state(c, method, data))
     return EMU_NEXT;
   if (emu_mme_owns(method))
@@ -391,9 +426,18 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   case NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI:
     return invalidate_without_wait(channel, data, fault);
   case NVC7C0_INVALIDATE_SAMPLER_CACHE:
+  case NVC7C0_INVALIDATE_SAMPLER_CACHE_NO_WFI:
+    return invalidate_textures(channel, SM_L1_SAMPLERS, method == NVC7C0_INVALIDATE_SAMPLER_CACHE,
+                               method, data, fault);
   case NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE:
+  case NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE_NO_WFI:
+    return invalidate_textures(channel, SM_L1_HEADERS,
+                               method == NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE, method, data,
+                               fault);
   case NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE:
-    return invalidate_caches(channel, NULL, true, fault);
+  case NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE_NO_WFI:
+    return invalidate_textures(channel, SM_L1_TEXELS,
+                               method == NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE, method, data, fault);
   case NVC7C0_INVALIDATE_SKED_CACHES:
     emu_stale_drop_descriptors(channel->as);
     return EMU_NEXT;

@@ -201,6 +201,14 @@ bool emu_grids_use_local(const struct emu_channel *channel) {
   return false;
 }
 
+bool emu_grids_use_textures(const struct emu_channel *channel) {
+  for (const struct emu_grid *grid = channel->engine->grids; grid; grid = grid->next) {
+    if (grid->shader.headers.address)
+      return true;
+  }
+  return false;
+}
+
 static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
   const struct emu_shader_state *p = &a->shader, *q = &b->shader;
   return emu_qmd_uses_local(a->qmd) && emu_qmd_uses_local(b->qmd) &&
@@ -298,6 +306,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   }
   grid->launch.sm.code = grid->code->sm;
   grid->launch.sm.watch = emu_watch();
+  grid->launch.sm.pools_of = channel;
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
   if (emu_injected(EMU_PLACE_GRID_SHORT) && grid->total > 1)

@@ -33,6 +33,8 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
 /* Returns whether a grid of the channel that has not ended uses local memory. */
 bool emu_grids_use_local(const struct emu_channel *channel);
+/* Returns whether a grid of the channel that has not ended has a pool of texture headers. */
+bool emu_grids_use_textures(const struct emu_channel *channel);
 /* Runs the channel's grids. Returns EMU_NEXT when all have ended, or EMU_AGAIN if the turn is over
  * or none may start yet (channel->engine->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);

@@ -19,6 +19,7 @@
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
+#include "gpu/hw/texture.h"
 
 /* Bits of SKED's exception register (docs/hardware/command-stream.md 4.8). */
 enum sked_esr {
@@ -329,6 +330,15 @@ static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
   return true;
 }
 
+/* docs/hardware/textures.md 4.1 */
+static bool check_pools(const struct emu_launch *launch, struct emu_fault *fault) {
+  const struct sm_grid *g = &launch->sm;
+  if (g->headers.address % TEXTURE_BYTES || g->samplers.address % TEXTURE_BYTES)
+    return refuse_descriptor(fault, launch,
+                             "SET_TEX_HEADER_POOL or SET_TEX_SAMPLER_POOL is no multiple of 32");
+  return true;
+}
+
 static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
                             struct emu_fault *fault) {
   static const unsigned first_bit[][2] = {
@@ -400,8 +410,9 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   if (!check_windows(as, launch, fault) || !check_raster(qmd, launch, fault) ||
       !check_threads(qmd, launch, fault) || !check_sms(qmd, launch, fault) ||
       !check_shared(qmd, launch, fault) || !check_reserved(qmd, launch, fault) ||
-      !check_local(as, state, qmd, launch, fault) || !decode_banks(as, qmd, launch, fault) ||
-      !decode_releases(qmd, launch, fault) || !decode_scheduling(qmd, launch, fault))
+      !check_pools(launch, fault) || !check_local(as, state, qmd, launch, fault) ||
+      !decode_banks(as, qmd, launch, fault) || !decode_releases(qmd, launch, fault) ||
+      !decode_scheduling(qmd, launch, fault))
     return false;
   launch->per_sm = ctas_per_sm(qmd, g);
   return true;

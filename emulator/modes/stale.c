@@ -1,8 +1,8 @@
 /* Adversarial mode: caches that return stale data until they are invalidated.
  *
- * These are the scheduler's cache of descriptors, the constant cache, and the L1 data caches of the
- * SMs (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which exists in all modes;
- * here it sometimes loses its contents. Only the engine thread uses the caches.
+ * These are the scheduler's cache of descriptors, the constant cache, and the caches of the SMs for
+ * data and textures (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which exists
+ * in all modes; here it sometimes loses its contents. Only the engine thread uses the caches.
  *
  * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md trap 38): a
  * descriptor that is scheduled again at the same address comes from the cache, unless an action
@@ -28,8 +28,8 @@
 #include "emulator/engine/grid.h"
 #include "emulator/engine/qmd.h"
 #include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
 #include "emulator/modes/adversary.h"
-#include "emulator/sm/sm.h"
 #include "gpu/hw/qmd.h"
 
 enum {
@@ -260,6 +260,9 @@ struct emu_stale_bank *emu_stale_begin(struct emu_as *as, const uint32_t *qmd,
   emu_stale_invalidate(as, &(struct emu_invalidate){
                                .data = qmd_get(qmd, QMD_INVALIDATE_SHADER_DATA_CACHE),
                                .constants = qmd_get(qmd, QMD_INVALIDATE_SHADER_CONSTANT_CACHE),
+                               .texels = qmd_get(qmd, QMD_INVALIDATE_TEXTURE_DATA_CACHE),
+                               .headers = qmd_get(qmd, QMD_INVALIDATE_TEXTURE_HEADER_CACHE),
+                               .samplers = qmd_get(qmd, QMD_INVALIDATE_TEXTURE_SAMPLER_CACHE),
                                .code = emu_adversary_one_in(&stale->random, LOSS),
                            });
   return begin_banks(stale, qmd, launch);
@@ -277,6 +280,18 @@ void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what) 
     emu_code_invalidate(as);
   if (stale && what->constants)
     drop_constants(stale);
-  if (stale && what->data)
-    sm_l1_invalidate_all(l1);
+  const bool drops[SM_L1_KINDS] = {
+      [SM_L1_DATA] = what->data,         [SM_L1_CONSTANT] = what->data,
+      [SM_L1_TEXELS] = what->texels,     [SM_L1_HEADERS] = what->headers,
+      [SM_L1_SAMPLERS] = what->samplers,
+  };
+  for (unsigned kind = 0; stale && kind < SM_L1_KINDS; kind++)
+    if (drops[kind])
+      sm_l1_invalidate_kind(l1, (enum sm_l1_kind)kind);
+}
+
+void emu_stale_drop_texture(const struct emu_channel *channel, enum sm_l1_kind kind,
+                            uint32_t index) {
+  if (get_caches(channel->as))
+    sm_l1_drop_descriptor(l1, kind, channel, index);
 }

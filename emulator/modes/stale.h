@@ -6,16 +6,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emulator/sm/sm.h"
+
 struct emu_as;
+struct emu_channel;
 struct emu_launch;
 struct emu_stale_bank;
 
 struct emu_invalidate {
   bool code, data, constants;
+  bool texels, headers, samplers; /* of textures */
 };
 
 /* Invalidates caches. Code is invalidated in all modes. */
 void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what);
+/* Invalidates one texture header or sampler of a channel. */
+void emu_stale_drop_texture(const struct emu_channel *channel, enum sm_l1_kind kind,
+                            uint32_t index);
 /* Replaces the contents of a descriptor by those in the scheduler's cache, or caches them. */
 void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd);
 /* Reads a descriptor into the scheduler's cache. */

@@ -6,7 +6,6 @@
 
 #include "base/splitmix.h"
 
-enum { OTHER, CONSTANT };
 enum { FIRST_AGE = 1 }; /* lines start with age 0, which is invalid */
 
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
@@ -18,7 +17,8 @@ struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
   for (uint32_t k = 0; k < sms; k++) {
     struct sm_l1 *l1 = &caches->sm[k];
     l1->random = splitmix(seed + k + 1);
-    l1->age[OTHER] = l1->age[CONSTANT] = FIRST_AGE;
+    for (unsigned kind = 0; kind < SM_L1_KINDS; kind++)
+      l1->age[kind] = FIRST_AGE;
   }
   return caches;
 }
@@ -28,15 +28,17 @@ void sm_l1_destroy(struct sm_l1_caches *caches) {
 }
 
 void sm_l1_invalidate(struct sm_l1 *l1) {
-  l1->age[OTHER]++;
+  l1->age[SM_L1_DATA]++;
+}
+
+void sm_l1_invalidate_kind(struct sm_l1_caches *caches, enum sm_l1_kind kind) {
+  for (uint32_t k = 0; k < caches->count; k++)
+    caches->sm[k].age[kind]++;
 }
 
 void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
-  for (uint32_t k = 0; k < caches->count; k++) {
-    struct sm_l1 *l1 = &caches->sm[k];
-    sm_l1_invalidate(l1);
-    l1->age[CONSTANT]++;
-  }
+  for (unsigned kind = 0; kind < SM_L1_KINDS; kind++)
+    sm_l1_invalidate_kind(caches, (enum sm_l1_kind)kind);
 }
 
 /* Also chooses at random how often hits drop their sectors: never, 1 in 8, or always. */
@@ -58,27 +60,27 @@ static struct sm_l1_line *set_of_line(struct sm_l1 *l1, uint64_t line) {
 }
 
 static struct sm_l1_line *find_line(struct sm_l1 *l1, const void *space, uint64_t line,
-                                    bool constant) {
+                                    enum sm_l1_kind kind) {
   struct sm_l1_line *set = set_of_line(l1, line);
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
-    if (set[way].address == line && set[way].age == l1->age[constant] &&
-        set[way].constant == constant && set[way].space == space)
+    if (set[way].address == line && set[way].age == l1->age[kind] && set[way].kind == kind &&
+        set[way].space == space)
       return &set[way];
   return NULL;
 }
 
 /* Adds an empty line to its set, in place of an invalid line if there is one. */
 static struct sm_l1_line *replace_line(struct sm_l1 *l1, const void *space, uint64_t line,
-                                       bool constant) {
+                                       enum sm_l1_kind kind) {
   struct sm_l1_line *set = set_of_line(l1, line);
   struct sm_l1_line *l = &set[splitmix_below(&l1->random, SM_L1_WAYS)];
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
-    if (set[way].age != l1->age[set[way].constant])
+    if (set[way].age != l1->age[set[way].kind])
       l = &set[way];
   l->space = space;
   l->address = line;
-  l->age = l1->age[constant];
-  l->constant = constant;
+  l->age = l1->age[kind];
+  l->kind = (uint8_t)kind;
   l->sectors = 0;
   return l;
 }
@@ -91,13 +93,13 @@ static uint8_t sector_of(uint64_t address) {
   return (uint8_t)(1u << address % SM_L1_LINE_BYTES / SM_L1_SECTOR_BYTES);
 }
 
-uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8_t *memory,
-                    bool constant) {
+uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
+                    enum sm_l1_kind kind) {
   const uint64_t line = line_of(address);
   const uint32_t at = (uint32_t)(address - line), in_sector = at % SM_L1_SECTOR_BYTES;
-  struct sm_l1_line *l = find_line(l1, space, line, constant);
+  struct sm_l1_line *l = find_line(l1, space, line, kind);
   if (!l)
-    l = replace_line(l1, space, line, constant);
+    l = replace_line(l1, space, line, kind);
   if (!(l->sectors & sector_of(address)) ||
       (l1->forgets && !splitmix_below(&l1->random, l1->forgets))) {
     memcpy(l->data + at - in_sector, memory - in_sector, SM_L1_SECTOR_BYTES);
@@ -108,13 +110,24 @@ uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8
 
 void sm_l1_written(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
                    uint32_t bytes) {
-  struct sm_l1_line *l = find_line(l1, space, line_of(address), false);
+  struct sm_l1_line *l = find_line(l1, space, line_of(address), SM_L1_DATA);
   if (l)
     memcpy(l->data + address % SM_L1_LINE_BYTES, memory, bytes);
 }
 
-void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address) {
-  struct sm_l1_line *l = find_line(l1, space, line_of(address), false);
+static void drop_sector(struct sm_l1 *l1, const void *space, uint64_t address,
+                        enum sm_l1_kind kind) {
+  struct sm_l1_line *l = find_line(l1, space, line_of(address), kind);
   if (l)
     l->sectors &= (uint8_t)~sector_of(address);
+}
+
+void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address) {
+  drop_sector(l1, space, address, SM_L1_DATA);
+}
+
+void sm_l1_drop_descriptor(struct sm_l1_caches *caches, enum sm_l1_kind kind, const void *pools_of,
+                           uint32_t index) {
+  for (uint32_t k = 0; k < caches->count; k++)
+    drop_sector(&caches->sm[k], pools_of, (uint64_t)index * SM_L1_SECTOR_BYTES, kind);
 }

@@ -1,5 +1,5 @@
-/* A model of the L1 data caches of the SMs. A line keeps the contents that memory had when the line
- * was fetched, until it is invalidated.
+/* A model of the L1 caches of the SMs, and of the caches of texture headers and samplers. A line
+ * keeps the contents that memory had when the line was fetched, until it is invalidated.
  *
  * Rules of the model, and their sources:
  *
@@ -15,6 +15,10 @@
  *
  * - LDG.CONSTANT (ld.global.nc) reads memory that no kernel writes at the same time (PTX ISA).
  *   Stores and fences keep its lines; only operations before a grid drop them.
+ *
+ * - Texels, headers and samplers are only read. Their lines ignore stores, even of the same CTA,
+ *   and fences; only operations before a grid drop them (docs/hardware/textures.md 4.3). Headers
+ *   and samplers are found by channel and index: a pool that moves must be invalidated, too.
  *
  * - Lines survive the end of a grid. QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
  *   INVALIDATE_SHADER_CACHES (docs/hardware/command-stream.md 4.4) drop them.
@@ -39,10 +43,10 @@ enum {
 };
 
 struct sm_l1_line {
-  const void *space; /* the address space of address */
-  uint64_t address;  /* of the first byte */
-  uint32_t age;      /* age[constant] of the cache when the line was fetched; 0 if never */
-  bool constant;     /* read by LDG.CONSTANT */
+  const void *space; /* the address space of address; of headers and samplers, sm_grid.pools_of */
+  uint64_t address;  /* of the first byte; of headers and samplers, the offset in the pool */
+  uint32_t age;      /* age[kind] of the cache when the line was fetched; 0 if never */
+  uint8_t kind;      /* enum sm_l1_kind */
   uint8_t sectors;   /* mask of the valid sectors */
   uint8_t data[SM_L1_LINE_BYTES];
 };
@@ -51,8 +55,7 @@ struct sm_l1_line {
 struct sm_l1 {
   uint64_t random;
   uint32_t forgets; /* one in this many hits fetches its sector again; 0 means none */
-  uint32_t
-      age[2]; /* current ages of other and of constant lines; a line of another age is invalid */
+  uint32_t age[SM_L1_KINDS]; /* current ages; a line of another age is invalid */
   struct sm_l1_line line[SM_L1_SETS][SM_L1_WAYS];
 };
 
@@ -77,14 +80,14 @@ static inline struct sm_l1 *sm_l1_of(const struct sm_warp *w) {
  * all of which are in one sector. */
 
 /* Returns the bytes that the SM reads, which are valid until the next call. */
-uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8_t *memory,
-                    bool constant);
+uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
+                    enum sm_l1_kind kind);
 /* Updates the line after the SM has written the bytes. */
 void sm_l1_written(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
                    uint32_t bytes);
 /* Drops the sector. Call this before the L2 cache executes an atomic of this SM. */
 void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address);
-/* CCTL.IVALL: drops all lines except the constant ones. */
+/* CCTL.IVALL: drops the lines of SM_L1_DATA. */
 void sm_l1_invalidate(struct sm_l1 *l1);
 
 #endif

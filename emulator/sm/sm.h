@@ -48,13 +48,26 @@ void sm_code_invalidate(struct sm_code *code);
 /* Makes pages that are decoded from now on have notes, which watched grids need. */
 void sm_code_annotate(struct sm_code *code);
 
-/* A model of the L1 data caches of the SMs, with stale lines (l1.h). All CTAs of a grid that uses
- * it run on one host thread. */
+/* A model of the caches of the SMs for data, textures, headers and samplers, with stale lines
+ * (l1.h). All CTAs of a grid that uses it run on one host thread. */
 struct sm_l1_caches;
+enum sm_l1_kind {
+  SM_L1_DATA,
+  SM_L1_CONSTANT, /* data that LDG.CONSTANT reads */
+  SM_L1_TEXELS,
+  SM_L1_HEADERS,
+  SM_L1_SAMPLERS,
+  SM_L1_KINDS,
+};
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed);
 void sm_l1_destroy(struct sm_l1_caches *caches);
 /* Empties the caches. */
 void sm_l1_invalidate_all(struct sm_l1_caches *caches);
+/* Drops all lines of a kind. */
+void sm_l1_invalidate_kind(struct sm_l1_caches *caches, enum sm_l1_kind kind);
+/* Drops a header or sampler. pools_of is as in the grid. */
+void sm_l1_drop_descriptor(struct sm_l1_caches *caches, enum sm_l1_kind kind, const void *pools_of,
+                           uint32_t index);
 /* Makes pages that are decoded from now on use the caches. Only grids with caches may execute
  * them. */
 void sm_code_cache(struct sm_code *code);
@@ -87,6 +100,7 @@ struct sm_grid {
   uint64_t shared_window; /* generic address; both windows have 16 MiB */
   uint64_t local_window;
   struct sm_pool headers, samplers;
+  const void *pools_of;   /* the channel: caches find headers and samplers by it and their index */
   bool sampler_of_header; /* the index of a header also selects the sampler */
   uint32_t sm_count;
   uint64_t (*time_ns)(void); /* PTIMER */

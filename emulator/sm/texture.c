@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "emulator/sm/l1.h"
 #include "emulator/sm/state.h"
 #include "emulator/texture/texture.h"
 
@@ -25,36 +26,61 @@ static uint32_t *registers_at(const struct texture_read *r, unsigned offset) {
   return (uint32_t *)(void *)(r->w->file + offset);
 }
 
-static bool read_memory(void *space, uint64_t address, void *to, size_t bytes) {
-  struct texture_read *r = space;
+static const uint8_t *find_memory(struct texture_read *r, uint64_t address, size_t bytes) {
   const uint8_t *at = sm_global(r->w->cta, address, bytes, false);
-  if (!at) {
+  if (!at)
     sm_raise(r->w, r->u, SM_FAULT_MMU, r->lane, address, (uint32_t)bytes, false);
+  return at;
+}
+
+static bool read_texel(void *space, uint64_t address, void *to, size_t bytes) {
+  struct texture_read *r = space;
+  const struct sm_warp *w = r->w;
+  const uint8_t *at = find_memory(r, address, bytes);
+  if (!at)
     return false;
+  /* With caches, the part in each sector. */
+  for (size_t done = 0, part = bytes; done < bytes; done += part) {
+    const uint64_t next = address + done;
+    const uint8_t *from = at + done;
+    if (w->cta->grid->l1) {
+      const size_t left = SM_L1_SECTOR_BYTES - next % SM_L1_SECTOR_BYTES;
+      part = bytes - done < left ? bytes - done : left;
+      from = sm_l1_read(sm_l1_of(w), w->cta->grid->memory.space, next, from, SM_L1_TEXELS);
+    }
+    memcpy((uint8_t *)to + done, from, part);
   }
-  memcpy(to, at, bytes);
   return true;
 }
 
-static bool raise_texture_fault(struct texture_read *r, const char *what, uint32_t index,
+static bool raise_texture_fault(struct texture_read *r, enum sm_l1_kind kind, uint32_t index,
                                 const char *wrong) {
+  const char *what = kind == SM_L1_HEADERS ? "texture header" : "sampler";
   sm_raise(r->w, r->u, SM_FAULT_TEXTURE, r->lane, 0, 0, false);
   struct sm_fault *f = r->w->cta->fault;
   snprintf(f->message, sizeof f->message, "%s %" PRIu32 ": %s", what, index, wrong);
   return false;
 }
 
-static bool read_descriptor(struct texture_read *r, const struct sm_pool *pool, const char *what,
-                            uint32_t index, uint32_t *words) {
+static bool read_descriptor(struct texture_read *r, enum sm_l1_kind kind, uint32_t index,
+                            uint32_t *words) {
+  const struct sm_grid *grid = r->w->cta->grid;
+  const struct sm_pool *pool = kind == SM_L1_HEADERS ? &grid->headers : &grid->samplers;
   char wrong[EMU_TEXTURE_MESSAGE];
   if (!pool->address)
-    return raise_texture_fault(r, what, index, "no pool is bound to the channel");
+    return raise_texture_fault(r, kind, index, "no pool is bound to the channel");
   if (index > pool->last) {
     snprintf(wrong, sizeof wrong, "the last index of the pool is %" PRIu32, pool->last);
-    return raise_texture_fault(r, what, index, wrong);
+    return raise_texture_fault(r, kind, index, wrong);
   }
-  return read_memory(r, pool->address + (uint64_t)index * DESCRIPTOR_BYTES, words,
-                     DESCRIPTOR_BYTES);
+  const uint64_t offset = (uint64_t)index * DESCRIPTOR_BYTES;
+  const uint8_t *at = find_memory(r, pool->address + offset, DESCRIPTOR_BYTES);
+  if (!at)
+    return false;
+  if (grid->l1)
+    at = sm_l1_read(sm_l1_of(r->w), grid->pools_of, offset, at, kind);
+  memcpy(words, at, DESCRIPTOR_BYTES);
+  return true;
 }
 
 /* Returns whether the texture has the dimensions that the instruction expects. */
@@ -79,20 +105,20 @@ static bool find_texture(struct texture_read *r, uint32_t handle) {
   char wrong[EMU_TEXTURE_MESSAGE];
   if (r->decoded && r->handle == handle)
     return true;
-  if (!read_descriptor(r, &grid->headers, "texture header", index, words))
+  if (!read_descriptor(r, SM_L1_HEADERS, index, words))
     return false;
   if (!emu_texture_decode(words, &r->texture, wrong))
-    return raise_texture_fault(r, "texture header", index, wrong);
+    return raise_texture_fault(r, SM_L1_HEADERS, index, wrong);
   if (!has_expected_shape(r)) {
     snprintf(wrong, sizeof wrong, "TEXTURE_TYPE is %u, which does not match the instruction",
              r->texture.type);
-    return raise_texture_fault(r, "texture header", index, wrong);
+    return raise_texture_fault(r, SM_L1_HEADERS, index, wrong);
   }
   if (operation == SM_TEXTURE_TEX || operation == SM_TEXTURE_TLD4) {
-    if (!read_descriptor(r, &grid->samplers, "sampler", sampler, words))
+    if (!read_descriptor(r, SM_L1_SAMPLERS, sampler, words))
       return false;
     if (!emu_sampler_decode(words, &r->sampler, wrong))
-      return raise_texture_fault(r, "sampler", sampler, wrong);
+      return raise_texture_fault(r, SM_L1_SAMPLERS, sampler, wrong);
   }
   r->handle = handle;
   r->decoded = true;
@@ -126,7 +152,7 @@ static bool execute_lane(struct texture_read *r, const uint32_t *handles) {
     place.offset[k] = packed_offset(list[at], k, operation == SM_TEXTURE_TLD4 ? 8 : 4);
   if (!find_texture(r, handle))
     return false;
-  const struct emu_texture_memory memory = {read_memory, r};
+  const struct emu_texture_memory memory = {read_texel, r};
   bool ok = true;
   switch (operation) {
   case SM_TEXTURE_TEX:

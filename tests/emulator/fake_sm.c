@@ -51,6 +51,15 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
   fake_sm_l1_invalidations++;
 }
 
+void sm_l1_invalidate_kind(struct sm_l1_caches *caches, enum sm_l1_kind kind) {
+  fake_sm_l1_invalidations += kind == SM_L1_DATA;
+}
+
+void sm_l1_drop_descriptor(struct sm_l1_caches *caches, enum sm_l1_kind kind, const void *pools_of,
+                           uint32_t index) {
+  (void)caches;
+}
+
 void sm_check_forked(void) {}
 
 const char *sm_class_name(unsigned class) {

@@ -274,7 +274,7 @@ static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struc
     if (reads && !(data = sm_global(w->cta, from, bytes, false)))
       return sm_raise(w, u, SM_FAULT_MMU, i, from, bytes, false);
     if (data && l1)
-      data = sm_l1_read(l1, w->cta->grid->memory.space, from, data, false);
+      data = sm_l1_read(l1, w->cta->grid->memory.space, from, data, SM_L1_DATA);
     memset(w->shared + to, 0, bytes);
     if (data)
       memcpy(w->shared + to, data, bytes - zeros);

@@ -23,7 +23,8 @@ static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_
     const bool global = !generic || !in_windows(w, a.l[i]);
     const uint8_t *memory = place.p;
     if (global && !write)
-      place.p = sm_l1_read(l1, space, a.l[i], place.p, u->load.is_constant);
+      place.p =
+          sm_l1_read(l1, space, a.l[i], place.p, u->load.is_constant ? SM_L1_CONSTANT : SM_L1_DATA);
     move_lane(w, u, i, place, write);
     if (global && write)
       sm_l1_written(l1, space, a.l[i], memory, bytes);

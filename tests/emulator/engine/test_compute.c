@@ -184,6 +184,20 @@ static void texture_pools(void **state) {
   }
 }
 
+/* A pool whose base is no multiple of its entries. */
+static void misaligned_pool(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_SAMPLER_POOL_B, 0x34567810);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+  const struct emulator_fault fault = last_fault(&f->c);
+  assert_non_null(strstr(fault.message, "SET_TEX_SAMPLER_POOL is no multiple of 32"));
+}
+
 /* Inline descriptor, releases, a chain of dependents. */
 static void completion(void **state) {
   struct fixture *f = *state;
@@ -535,6 +549,7 @@ int main(void) {
       cmocka_unit_test(window_checks),
       TEST(local_memory),
       TEST(texture_pools),
+      TEST(misaligned_pool),
       TEST(completion),
       TEST(reports),
       TEST(waiting_ctas),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "gpu/hw/texture.h"
 #include "tests/emulator/modes/hazard.h"
 
 enum {
@@ -60,7 +61,15 @@ static void put_bank(struct fixture *f, unsigned slot, unsigned offset, unsigned
 }
 
 /* Flags of a descriptor that drop what a grid must not see. */
-enum { DROP_CONSTANTS = 1, DROP_DATA = 2, DROP_CODE = 4, DROP_ALL = 7 };
+enum {
+  DROP_CONSTANTS = 1,
+  DROP_DATA = 2,
+  DROP_CODE = 4,
+  DROP_HEADERS = 8,
+  DROP_SAMPLERS = 16,
+  DROP_TEXELS = 32,
+  DROP_ALL = 63,
+};
 
 static void put_qmd(struct fixture *f, unsigned slot, unsigned bank, unsigned drop) {
   uint32_t *qmd = fixture_qmd(f, slot);
@@ -69,6 +78,9 @@ static void put_qmd(struct fixture *f, unsigned slot, unsigned bank, unsigned dr
   qmd_set(qmd, QMD_CONSTANT_BUFFER_INVALIDATE(0), (drop & DROP_CONSTANTS) != 0);
   qmd_set(qmd, QMD_INVALIDATE_SHADER_DATA_CACHE, (drop & DROP_DATA) != 0);
   qmd_set(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE, (drop & DROP_CODE) != 0);
+  qmd_set(qmd, QMD_INVALIDATE_TEXTURE_HEADER_CACHE, (drop & DROP_HEADERS) != 0);
+  qmd_set(qmd, QMD_INVALIDATE_TEXTURE_SAMPLER_CACHE, (drop & DROP_SAMPLERS) != 0);
+  qmd_set(qmd, QMD_INVALIDATE_TEXTURE_DATA_CACHE, (drop & DROP_TEXELS) != 0);
 }
 
 static void compute(struct fixture *f, uint32_t method, uint32_t data) {
@@ -206,11 +218,160 @@ static bool data_of_a_grid(struct fixture *f, unsigned round, bool right) {
   return *word_at(f, SOURCE) == (round + 1) * ADDEND;
 }
 
+/* --- textures ---------------------------------------------------------------- */
+
+/* In the page of results: two pools of headers, one of samplers, one texel in each 32 bytes. */
+enum { HEADERS = 256, OTHER_HEADERS = 384, SAMPLERS = 512, TEXELS = 1024, PLACES = 8 };
+enum { HEADER = 1, SAMPLER = 2 }; /* indices in the pools */
+
+/* `*out = tex2D(handle, x, 0.5)` for sm_87, as NVRTC 13.0 compiled it, without the prologue. */
+static const uint64_t sample[] = {
+    0x00005c0000057a02, 0x000fe20000000f00, /* MOV R5, c[0x0][0x170] */
+    0x3f000000ff007424, 0x000fca00078e00ff, /* IMAD.MOV.U32 R0, RZ, RZ, 0x3f000000 */
+    0x3000580005057b60, 0x000f4200009e01ff, /* TEX.SCR.LZ RZ, R5, R5, R0, 0x0, 0x58, 2D, 0x1 */
+    0x00005a0000027a02, 0x000fe20000000f00, /* MOV R2, c[0x0][0x168] */
+    0x00005b00ff037624, 0x000fe200078e00ff, /* IMAD.MOV.U32 R3, RZ, RZ, c[0x0][0x16c] */
+    0x0000460000047ab9, 0x000fc80000000a00, /* ULDC.64 UR4, c[0x0][0x118] */
+    0x0000000502007986, 0x020fe2000c101904, /* STG.E [R2.64], R5 */
+    0x000000000000794d, 0x000fea0003800000, /* EXIT */
+};
+
+/* A header for one texel: R32 UINT. */
+static void put_header(struct fixture *f, unsigned pool, unsigned texel) {
+  uint32_t *h = word_at(f, pool + HEADER * TEXTURE_BYTES);
+  const uint64_t address = f->data.va + texel;
+  memset(h, 0, TEXTURE_BYTES);
+  hw_set(h, TIC_COMPONENTS, TIC_COMPONENTS_R32);
+  hw_set(h, TIC_R_DATA_TYPE, TIC_R_DATA_TYPE_NUM_UINT);
+  hw_set(h, TIC_X_SOURCE, TIC_X_SOURCE_IN_R);
+  hw_set(h, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_PITCH);
+  hw_set(h, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP);
+  hw_set(h, TIC_ADDRESS_BITS31TO5, (uint32_t)address >> 5);
+  hw_set(h, TIC_ADDRESS_BITS48TO32, (uint32_t)(address >> 32));
+  hw_set(h, TIC_PITCH_BITS20TO5, 1);
+  hw_set(h, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
+  hw_set(h, TIC_NORMALIZED_COORDS, 1);
+}
+
+static void put_sampler(struct fixture *f, uint32_t border) {
+  uint32_t *s = word_at(f, SAMPLERS + SAMPLER * TEXTURE_BYTES);
+  memset(s, 0, TEXTURE_BYTES);
+  hw_set(s, TSC_ADDRESS_U, TSC_ADDRESS_U_BORDER);
+  hw_set(s, TSC_ADDRESS_V, TSC_ADDRESS_U_BORDER);
+  hw_set(s, TSC_ADDRESS_P, TSC_ADDRESS_U_BORDER);
+  hw_set(s, TSC_MAG_FILTER, TSC_MAG_FILTER_MAG_POINT);
+  hw_set(s, TSC_MIN_FILTER, TSC_MIN_FILTER_MIN_POINT);
+  hw_set(s, TSC_FLOAT_COORD_NORMALIZATION, 1);
+  hw_set(s, TSC_BORDER_COLOR_R, border);
+}
+
+static void set_pools(struct fixture *f, unsigned headers) {
+  compute(f, NVC7C0_SET_TEX_HEADER_POOL_A, (uint32_t)(f->data.va >> 32));
+  compute(f, NVC7C0_SET_TEX_HEADER_POOL_B, (uint32_t)f->data.va + headers);
+  compute(f, NVC7C0_SET_TEX_HEADER_POOL_C, HEADER);
+  compute(f, NVC7C0_SET_TEX_SAMPLER_POOL_A, (uint32_t)(f->data.va >> 32));
+  compute(f, NVC7C0_SET_TEX_SAMPLER_POOL_B, (uint32_t)f->data.va + SAMPLERS);
+  compute(f, NVC7C0_SET_TEX_SAMPLER_POOL_C, SAMPLER);
+}
+
+static unsigned texel_at(unsigned place) {
+  return TEXELS + place % PLACES * 32;
+}
+
+/* Each texel has the value of its place, unless the test changes it. */
+static void put_texels(struct fixture *f) {
+  for (unsigned k = 0; k < PLACES; k++)
+    *word_at(f, texel_at(k)) = k;
+}
+
+/* Reads at x with what is right except for one cache, which is dropped in one of the ways: the
+ * descriptor's flag, methods that wait or do not, methods for one line. line: its index. */
+static bool samples(struct fixture *f, unsigned round, bool right, unsigned flag,
+                    const uint32_t methods[2], uint32_t line, float x, uint32_t expected) {
+  const unsigned way = right ? round % (line ? 4 : 3) : 5;
+  const struct {
+    uint64_t handle, out;
+    float x;
+  } parameters = {HEADER | SAMPLER << TEXTURE_HANDLE_HEADER_BITS, f->data.va + RESULT, x};
+  memcpy(f->code.cpu, sample, sizeof(sample));
+  memcpy((char *)f->code.cpu + BANK + PARAMETERS, &parameters, sizeof(parameters));
+  put_qmd(f, round, 0, DROP_ALL & ~(way == 0 ? 0 : flag));
+  if (way == 1 || way == 2)
+    compute(f, methods[way - 1], 0);
+  if (way == 3)
+    compute(f, methods[round / 4 % 2],
+            hw_bits(NVC7C0_INVALIDATE_SAMPLER_CACHE_LINES, INVALIDATE_ONE_LINE) |
+                hw_bits(NVC7C0_INVALIDATE_SAMPLER_CACHE_TAG, line));
+  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+  return gives(f, expected);
+}
+
+static const uint32_t of_headers[] = {NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE,
+                                      NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE_NO_WFI};
+static const uint32_t of_samplers[] = {NVC7C0_INVALIDATE_SAMPLER_CACHE,
+                                       NVC7C0_INVALIDATE_SAMPLER_CACHE_NO_WFI};
+static const uint32_t of_texels[] = {NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE,
+                                     NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE_NO_WFI};
+
+/* Another header in the same place. */
+static bool texture_header(struct fixture *f, unsigned round, bool right) {
+  set_pools(f, HEADERS);
+  put_texels(f);
+  put_sampler(f, 0);
+  put_header(f, HEADERS, texel_at(round));
+  return samples(f, round, right, DROP_HEADERS, of_headers, HEADER, 0.5f, round % PLACES);
+}
+
+/* Another pool, with another header at the same index. */
+static bool header_pool(struct fixture *f, unsigned round, bool right) {
+  const unsigned pool = round % 2 ? OTHER_HEADERS : HEADERS;
+  compute(f, NVC7C0_WAIT_FOR_IDLE, 0);
+  set_pools(f, pool);
+  put_texels(f);
+  put_sampler(f, 0);
+  put_header(f, pool, texel_at(round % 2));
+  return samples(f, round, right, DROP_HEADERS, of_headers, HEADER, 0.5f, round % 2);
+}
+
+/* Another sampler in the same place. */
+static bool texture_sampler(struct fixture *f, unsigned round, bool right) {
+  set_pools(f, HEADERS);
+  put_header(f, HEADERS, TEXELS);
+  put_sampler(f, round);
+  return samples(f, round, right, DROP_SAMPLERS, of_samplers, SAMPLER, -1.5f, round);
+}
+
+/* Texels that the CPU has written. */
+static bool texels_of_the_cpu(struct fixture *f, unsigned round, bool right) {
+  set_pools(f, HEADERS);
+  put_sampler(f, 0);
+  put_header(f, HEADERS, TEXELS);
+  *word_at(f, TEXELS) = round;
+  return samples(f, round, right, DROP_TEXELS, of_texels, 0, 0.5f, round);
+}
+
+/* Texels that the grid before has written: its stores are not enough. */
+static bool texels_of_a_grid(struct fixture *f, unsigned round, bool right) {
+  set_pools(f, HEADERS);
+  put_sampler(f, 0);
+  put_header(f, HEADERS, TEXELS);
+  *word_at(f, SOURCE + 512) = round;
+  put_code(f, ADDEND);
+  put_bank(f, 0, SOURCE + 512, TEXELS);
+  put_qmd(f, round, 0, DROP_ALL & ~DROP_TEXELS);
+  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+  fixture_run(f);
+  return samples(f, round, right, DROP_TEXELS, of_texels, 0, 0.5f, round + ADDEND);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HAZARD(descriptor),     HAZARD(prefetched_descriptor), HAZARD(constants),
-      HAZARD(code),           HAZARD(data_of_the_cpu),       HAZARD(data_of_the_copy_engine),
-      HAZARD(data_of_a_grid),
+      HAZARD(descriptor),        HAZARD(prefetched_descriptor),
+      HAZARD(constants),         HAZARD(code),
+      HAZARD(data_of_the_cpu),   HAZARD(data_of_the_copy_engine),
+      HAZARD(data_of_a_grid),    HAZARD(texture_header),
+      HAZARD(header_pool),       HAZARD(texture_sampler),
+      HAZARD(texels_of_the_cpu), HAZARD(texels_of_a_grid),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

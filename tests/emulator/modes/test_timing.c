@@ -253,6 +253,19 @@ static bool freed_pool(struct fixture *f, unsigned round, bool right) {
   return run(f) && good && *word_at(f, COUNT) == round + 1;
 }
 
+/* docs/hardware/textures.md 4.1: another pool of texture headers while a kernel may use the old
+ * one. */
+static bool moved_textures(struct fixture *f, unsigned round, bool right) {
+  for (unsigned i = 0; i < 2; i++) {
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_HEADER_POOL_B,
+                (uint32_t)f->data.va + 1024 * (1 + (2 * round + i) % 2));
+    launch_count(f, 2 * round + i, 1);
+    if (right)
+      wait_for_idle(f);
+  }
+  return run(f) && *word_at(f, COUNT) == 2 * (round + 1);
+}
+
 static void copy(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COPY, method, data);
 }
@@ -410,6 +423,7 @@ int main(void) {
       HAZARD(believed_get),      HAZARD(dependent_grids),    HAZARD(replaced_pool),
       HAZARD(freed_pool),        cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
       HAZARD(unflushed_copy),    HAZARD(unordered_channels), HAZARD(shared_pool),
+      HAZARD(moved_textures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
