@@ -54,7 +54,7 @@ struct sm_l1_line {
 /* The cache of one SM. */
 struct sm_l1 {
   uint64_t random;
-  uint32_t forgets; /* one in this many hits fetches its sector again; 0 means none */
+  uint32_t forgets;          /* one in this many hits fetches its sector again; 0 means none */
   uint32_t age[SM_L1_KINDS]; /* current ages; a line of another age is invalid */
   struct sm_l1_line line[SM_L1_SETS][SM_L1_WAYS];
 };

@@ -160,6 +160,10 @@ bool emu_texture_filters(const struct emu_texture *t) {
   return true;
 }
 
+bool emu_texture_is_signed(const struct emu_texture *t) {
+  return t->format.type[0] == TIC_R_DATA_TYPE_NUM_SINT;
+}
+
 /* Rounds a filtered result to 16 bits if its component is 16-bit UNORM or SNORM. */
 static double round_filtered(const struct emu_texel_format *f, unsigned result, double v) {
   const unsigned component = f->source[result] - TIC_X_SOURCE_IN_R;

@@ -72,6 +72,9 @@ struct emu_texture_place {
 /* Returns whether the format can be filtered, which integer formats cannot. */
 bool emu_texture_filters(const struct emu_texture *texture);
 
+/* Returns whether the first component is a signed integer. */
+bool emu_texture_is_signed(const struct emu_texture *texture);
+
 /* TEX: samples the texture. Header and sampler determine whether coordinates are normalized or in
  * texels. result has x to w, as the bits of floats or integers. */
 bool emu_texture_sample(const struct emu_texture *texture, const struct emu_sampler *sampler,

@@ -277,7 +277,7 @@ def parse_insn(isa, line):
     isa.insns.append((op, plain, mods, when, uniform, idle))
 
 
-SPACES = ('global', 'generic', 'shared', 'local', 'copy')
+SPACES = ('global', 'generic', 'shared', 'local', 'copy', 'surface')
 ACCESSES = ('load', 'store', 'atomic')
 
 

@@ -79,7 +79,7 @@ static void make_sampler(uint32_t *s, unsigned variant) {
 /* --- instructions ---------------------------------------------------------- */
 
 enum action { SAMPLE, FETCH, GATHER, QUERY };
-enum level { NO_LEVEL, LEVEL_ZERO, LEVEL };
+enum level { NO_LEVEL, LEVEL_ZERO, LEVEL, GRADIENT /* l in each direction */ };
 /* In text, H is the handle; f and n are coordinates as floats and as integers, of which [0] is the
  * layer of an array; l is a level and q an integer level. */
 static const struct row {
@@ -232,6 +232,56 @@ static const struct row {
      {0},
      0,
      15},
+    {"txd_2d",
+     "tex.grad.2d.v4.f32.f32 {R}, [H, {f1,f2}], { l, l}, { l, l};",
+     FLAT,
+     SAMPLE,
+     2,
+     false,
+     GRADIENT,
+     {0},
+     0,
+     15},
+    {"txd_2d_offset",
+     "tex.grad.2d.v4.f32.f32 {R}, [H, {f1,f2}], { l, l}, { l, l}, {3,-2};",
+     FLAT,
+     SAMPLE,
+     2,
+     false,
+     GRADIENT,
+     {3, -2},
+     0,
+     15},
+    {"txd_a2d",
+     "tex.grad.a2d.v4.f32.f32 {R}, [H, {n0,f1,f2,f2}], { l, l}, { l, l};",
+     ARRAY,
+     SAMPLE,
+     2,
+     true,
+     GRADIENT,
+     {0},
+     0,
+     15},
+    {"txd_a2d_offset",
+     "tex.grad.a2d.v4.f32.f32 {R}, [H, {n0,f1,f2,f2}], { l, l}, { l, l}, {-8,7};",
+     ARRAY,
+     SAMPLE,
+     2,
+     true,
+     GRADIENT,
+     {-8, 7},
+     0,
+     15},
+    {"txd_a1d",
+     "tex.grad.a1d.v4.f32.f32 {R}, [H, {n0,f1}], { l}, { l};",
+     LINES,
+     SAMPLE,
+     1,
+     true,
+     GRADIENT,
+     {0},
+     0,
+     15},
     {"tld_2d",
      "tex.2d.v4.u32.s32 {R}, [H, {n1,n2}];",
      FLAT,
@@ -371,7 +421,7 @@ static void append_instruction(char *out, const char *text) {
                *c == 'r'   ? *++c - '0'
                : *c == 'n' ? 8 + *++c - '0'
                            : 4 + *++c - '0');
-    else if ((*c == 'l' || *c == 'q') && (c[1] == ';' || c[1] == ',') && c[-1] == ' ')
+    else if ((*c == 'l' || *c == 'q') && strchr(";,}", c[1]) && c[-1] == ' ')
       snprintf(piece, sizeof piece, "%%%d", *c == 'l' ? 12 : 13);
     append(out, piece);
   }
@@ -425,6 +475,8 @@ static void expect(const struct row *row, const struct input *in, unsigned heade
     fail_msg("%s", wrong);
   struct emu_texture_place place = {.layer = row->layer ? in->layer : 0,
                                     .minified = row->level == LEVEL && in->level > 0};
+  if (row->level == GRADIENT) /* longer than a texel: the square root of 2 */
+    place.minified = in->level != 0 && row->coordinates > 1;
   int32_t texel[3];
   for (unsigned k = 0; k < 3; k++) {
     place.at[k] = in->at[k];
@@ -460,11 +512,13 @@ static unsigned form_of(const char *kernel) {
     case SM_OP_TEX_B:
     case SM_OP_TLD_B:
     case SM_OP_TLD4_B:
+    case SM_OP_TXD_B:
     case SM_OP_TXQ_B:
       return 2;
     case SM_OP_TEX:
     case SM_OP_TLD:
     case SM_OP_TLD4:
+    case SM_OP_TXD:
     case SM_OP_TXQ:
       for (unsigned o = 0; o < insn.operand_count; o++)
         if (insn.operand[o].kind == SM_OPERAND_UREG)

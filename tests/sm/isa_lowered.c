@@ -1,7 +1,6 @@
 /* Checks that the interpreter supports the instructions that ptxas emits for sm_87. Of the recorded
- * words (isa_corpus.txt), exactly those of surfaces, cube maps and texture gradients must be
- * lowered to "not implemented", as docs/emulator/instructions.md states. So must a form that no
- * compiler emits.
+ * words (isa_corpus.txt), exactly those of cube maps must be lowered to "not implemented", as
+ * docs/emulator/instructions.md states. So must a form that no compiler emits.
  *
  *   isa_lowered ISA_CORPUS.TXT */
 #include <stdio.h>
@@ -13,19 +12,8 @@
 
 enum { MOST_REGISTERS = 255 };
 
-static bool is_not_executed(enum sm_op op, const char *text) {
-  switch (op) {
-  case SM_OP_TXD:
-  case SM_OP_TXD_B:
-  case SM_OP_SULD:
-  case SM_OP_SULD_P:
-  case SM_OP_SUST_P:
-  case SM_OP_SUST_D:
-  case SM_OP_SURED:
-    return true;
-  default:
-    return strstr(text, "CUBE");
-  }
+static bool is_not_executed(const char *text) {
+  return strstr(text, "CUBE");
 }
 
 /* Where SGXT takes a constant, ptxas 13.0 emits a bank that no launch can have. */
@@ -76,7 +64,7 @@ int main(int argc, char **argv) {
                          u.handler == core->handler[SM_H_register_range];
     executed += !lacking;
     sm_disassemble(&insn, 0, text, sizeof text);
-    if (lacking != (is_not_executed(insn.op, text) || names_invalid_bank(&insn))) {
+    if (lacking != (is_not_executed(text) || names_invalid_bank(&insn))) {
       printf("%s: %s\n", lacking ? "not executed" : "executed, but listed as lacking", text);
       failures++;
     }

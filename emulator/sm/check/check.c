@@ -287,7 +287,8 @@ static bool decides_by_guard(const struct sm_note *note) {
 }
 
 static bool is_global(const struct sm_note *note) {
-  return note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;
+  return note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC ||
+         note->space == SM_SPACE_SURFACE;
 }
 
 static void check_uses(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
@@ -322,10 +323,12 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
                          struct sm_warp_shadow *ws, uint32_t m) {
   unsigned place;
   check_uses(w, u, note, ws, m);
-  if (!m && note->space == SM_SPACE_NONE)
+  /* Surfaces are checked while they are accessed: texture.c. */
+  const bool accesses = note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE;
+  if (!m && !accesses)
     return;
   struct taint t = {0};
-  if (note->space == SM_SPACE_NONE) {
+  if (!accesses) {
     t = computed_taint(w, u, note, ws, m);
   } else {
     struct taint data = {0};

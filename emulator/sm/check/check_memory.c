@@ -178,7 +178,8 @@ static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
   if (!r || !r->shadow || a->at & (a->note->bytes - 1))
     return false; /* it will fault, or its memory has no records */
   check_rights(a, r->shadow);
-  check_bounds(a);
+  if (!a->texel)
+    check_bounds(a);
   pthread_mutex_t *lock = lock_of(a->at);
   if (lock != *held) {
     if (*held)
@@ -190,6 +191,43 @@ static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
   const bool undefined = global_words(a, r);
   a->global = false;
   return undefined;
+}
+
+bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
+                    const struct sm_texel *texel) {
+  struct sm_note note = sm_page_notes(w->page)[u - w->page->uop];
+  const uint32_t bytes = texel->bytes & (texel->bytes - 1) ? sizeof(uint32_t) : texel->bytes;
+  pthread_mutex_t *held = NULL;
+  bool undefined = false;
+  note.space = SM_SPACE_GLOBAL;
+  note.access = (uint8_t)texel->access;
+  note.bytes = (uint8_t)bytes;
+  for (uint32_t done = 0; done < texel->bytes; done += bytes) {
+    struct sm_access a = {.w = w,
+                          .u = u,
+                          .note = &note,
+                          .lane = lane,
+                          .at = texel->address + done,
+                          .stored = texel->stored ? texel->stored + done : NULL,
+                          .is_write = texel->access != SM_ACCESS_LOAD,
+                          .strong = texel->access == SM_ACCESS_ATOMIC,
+                          .by_units = texel->by_units,
+                          .texel = true};
+    undefined |= global_access(&a, &held);
+  }
+  if (held)
+    pthread_mutex_unlock(held);
+  return undefined;
+}
+
+void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes) {
+  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  for (unsigned k = 0; lanes && k < note->write_count; k++)
+    for (unsigned word = 0; word < note->write[k].count; word++) {
+      ws->undefined[note->write[k].slot + word] |= lanes;
+      ws->origin[note->write[k].slot + word] = sm_pc_of(w, u) | SM_CAUSE_GLOBAL;
+    }
 }
 
 /* --- an instruction ------------------------------------------------------------------ */

@@ -94,6 +94,26 @@ static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, boo
          (t->compares && !a->is_write);
 }
 
+/* Have the texture units read what a store of their own grid wrote? Even its order does not help:
+ * docs/hardware/textures.md 4.3. */
+static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
+  const struct sm_grid *g = a->w->cta->grid;
+  const uint64_t ctas = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+  return a->by_units && writer->bytes & mask && writer->cta - g->first_number < ctas;
+}
+
+static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {
+  char who[96];
+  describe_touch(a, t, who, sizeof who);
+  sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_RACE, a->lane,
+            &(struct sm_about){.address = a->at,
+                               .bytes = a->note->bytes,
+                               .other_pc = a->w->cta->grid->program + t->pc},
+            "the texture units read memory at 0x%" PRIx64
+            " that this grid has written, which they need not see: the write by %s",
+            a->at, who);
+}
+
 static bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
                          bool was_write) {
   return t->bytes & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
@@ -103,13 +123,16 @@ static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t la
   return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
 }
 
+static uint8_t stored_byte(const struct sm_access *a, unsigned byte) {
+  return a->stored ? a->stored[byte] : (uint8_t)(value_word(a, byte / 4, a->lane) >> byte % 4 * 8);
+}
+
 /* Returns whether the write changes memory. */
 static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
     return true;
   for (unsigned k = p->offset; k < p->offset + p->count; k++)
-    if ((a->defined && !a->defined[k]) ||
-        a->memory[k] != (uint8_t)(value_word(a, k / 4, a->lane) >> k % 4 * 8))
+    if ((a->defined && !a->defined[k]) || a->memory[k] != stored_byte(a, k))
       return true;
   return false;
 }
@@ -119,7 +142,7 @@ static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p)
   uint32_t value = 0;
   for (unsigned k = 0; k < p->count; k++) {
     const unsigned byte = p->offset + k;
-    value |= (value_word(a, byte / 4, a->lane) >> byte % 4 * 8 & 0xff) << (p->first + k) * 8;
+    value |= (uint32_t)stored_byte(a, byte) << (p->first + k) * 8;
   }
   return value;
 }
@@ -152,8 +175,10 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
   const uint32_t value = now.valued ? stored_bytes(a, p) : 0;
   if (a->is_write && !changes_memory(a, p))
     return;
-  if (has_conflict(a, &cell->writer, p->mask, true) &&
-      !(a->is_write && repeats_write(cell, &now, value)))
+  if (is_unseen(a, &cell->writer, p->mask))
+    report_unseen(a, &cell->writer);
+  else if (has_conflict(a, &cell->writer, p->mask, true) &&
+           !(a->is_write && repeats_write(cell, &now, value)))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
     struct sm_touch *last = &cell->reader[0];

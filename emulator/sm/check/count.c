@@ -76,7 +76,7 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
   uint64_t address[SM_LANES];
   c->instructions[note->klass]++;
   c->lanes += (unsigned)__builtin_popcount(w->active[0]);
-  if (!m || note->space == SM_SPACE_NONE)
+  if (!m || note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)
     return;
   c->atomics += note->access == SM_ACCESS_ATOMIC;
   if (note->space == SM_SPACE_SHARED) {

@@ -142,7 +142,7 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
                     uint32_t lane) {
   const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
-  if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE)
+  if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE)
     set_owner(fault, sm_pointer_of(w, u, lane));
 }
 

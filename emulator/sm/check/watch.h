@@ -89,7 +89,19 @@ struct sm_access {
   const uint8_t *memory; /* the bytes there */
   uint8_t *defined;      /* the state of these bytes, or NULL if all are written */
   uint64_t origin;       /* of the value stored; after the access, of the value read */
+  const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
+  bool by_units; /* by the texture units, which do not see writes of their own grid */
+  bool texel;    /* by a texture or surface instruction: its address is not from a pointer */
+};
+
+/* A lane's access to a texel. */
+struct sm_texel {
+  uint64_t address;
+  uint32_t bytes;
+  enum sm_access_kind access;
+  bool by_units;
+  const uint8_t *stored;
 };
 
 struct sm_shadow {
@@ -179,6 +191,13 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
  * *origin to the origin of that value. */
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin);
+
+/* Checks a lane's access to a texel while u is executed. Returns whether it reads a byte that
+ * nothing has written. */
+bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
+                    const struct sm_texel *texel);
+/* Marks the results of u as undefined in lanes, which have read memory that nothing has written. */
+void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes);
 
 /* check_pointer.c: finds the pointers among the parameters of the grid of a CTA that starts. */
 void sm_pointers_start(struct sm_cta *cta);

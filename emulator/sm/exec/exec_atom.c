@@ -1,102 +1,8 @@
 /* Interpreter core: atomic operations on memory that other host threads use at the same time,
  * copies from global to shared memory, and fences. Rules: docs/hardware/sass.md section 4.10. */
 #include "emulator/sm/exec/exec_mem.h"
+#include "emulator/sm/exec/sem_atom.h"
 #include "emulator/sm/l1.h"
-
-/* In the encoding of the instructions. */
-enum atom_op {
-  ATOM_ADD,
-  ATOM_MIN,
-  ATOM_MAX,
-  ATOM_INC,
-  ATOM_DEC,
-  ATOM_AND,
-  ATOM_OR,
-  ATOM_XOR,
-  ATOM_EXCH,
-};
-enum atom_type { ATOM_U32, ATOM_S32, ATOM_U64, ATOM_F32, ATOM_F16X2, ATOM_S64, ATOM_F64 };
-
-static inline bool is_64(enum atom_type type) {
-  return type == ATOM_U64 || type == ATOM_S64 || type == ATOM_F64;
-}
-
-static inline uint32_t add_f16x2(uint32_t a, uint32_t b) {
-  const struct sem_half_mode mode = {0};
-  uint32_t low = sem_half_fma(sem_f16_to_f32(a & 0xffff), 1, sem_f16_to_f32(b & 0xffff), mode);
-  uint32_t high = sem_half_fma(sem_f16_to_f32(a >> 16), 1, sem_f16_to_f32(b >> 16), mode);
-  return low | high << 16;
-}
-
-/* Returns the new value of the memory. */
-static uint64_t combine(uint64_t old, uint64_t value, enum atom_op op, enum atom_type type) {
-  bool less;
-  switch (op) {
-  case ATOM_ADD:
-    switch (type) {
-    case ATOM_F32: {
-      float sum = sem_f32(sem_flush32((uint32_t)old)) + sem_f32(sem_flush32((uint32_t)value));
-      return sem_flush32(sem_canonical32(sem_bits32(sum)));
-    }
-    case ATOM_F16X2:
-      return add_f16x2((uint32_t)old, (uint32_t)value);
-    case ATOM_F64: {
-      double sum = sem_f64(old) + sem_f64(value);
-      return sum != sum ? sem_nan64(old, value, value) : sem_bits64(sum);
-    }
-    default:
-      return old + value;
-    }
-  case ATOM_MIN:
-  case ATOM_MAX:
-    switch (type) {
-    case ATOM_S32:
-      less = (int32_t)value < (int32_t)old;
-      break;
-    case ATOM_S64:
-      less = (int64_t)value < (int64_t)old;
-      break;
-    case ATOM_U32:
-      less = (uint32_t)value < (uint32_t)old;
-      break;
-    default:
-      less = value < old;
-    }
-    return less == (op == ATOM_MIN) ? value : old;
-  case ATOM_INC:
-    return old >= value ? 0 : old + 1;
-  case ATOM_DEC:
-    return old == 0 || old > value ? value : old - 1;
-  case ATOM_AND:
-    return old & value;
-  case ATOM_OR:
-    return old | value;
-  case ATOM_XOR:
-    return old ^ value;
-  case ATOM_EXCH:
-    return value;
-  }
-  return old;
-}
-
-static uint64_t atomic_word(uint8_t *p, uint64_t value, enum atom_op op, enum atom_type type) {
-  if (is_64(type)) {
-    uint64_t *word = (uint64_t *)(void *)p;
-    uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-    while (!__atomic_compare_exchange_n(word, &old, combine(old, value, op, type), false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      ;
-    return old;
-  }
-  uint32_t *word = (uint32_t *)(void *)p;
-  if (op == ATOM_ADD && type <= ATOM_S32)
-    return __atomic_fetch_add(word, (uint32_t)value, __ATOMIC_SEQ_CST);
-  uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(word, &old, (uint32_t)combine(old, value, op, type), false,
-                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-    ;
-  return old;
-}
 
 static inline uint64_t lane_value(const struct sm_warp *w, unsigned s, unsigned lane, bool wide) {
   uint32_t lo = REG(s)[lane];
@@ -160,12 +66,12 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
   uint64_t old;
   if (place.stride != 4) {
     old = private_load(place, wide);
-    uint64_t now =
-        cas ? (old == value ? desired : old) : combine(old, value, u->atom.operation, u->atom.type);
+    uint64_t now = cas ? (old == value ? desired : old)
+                       : sem_atom_combine(old, value, u->atom.operation, u->atom.type);
     private_store(place, wide, now);
   } else {
     old = cas ? compare_swap(place.p, value, desired, wide)
-              : atomic_word(place.p, value, u->atom.operation, u->atom.type);
+              : sem_atom_word(place.p, value, u->atom.operation, u->atom.type);
   }
   return cas && u->atom.operation ? old == value : old;
 }

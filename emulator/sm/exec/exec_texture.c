@@ -1,4 +1,5 @@
-/* Interpreter core: texture instructions, which sm_texture executes lane by lane (texture.c). */
+/* Interpreter core: texture and surface instructions, which sm_texture (texture.c) and sm_surface
+ * (surface.c) execute lane by lane. */
 #include "emulator/sm/exec/core.h"
 
 HANDLER(texture) {
@@ -7,5 +8,14 @@ HANDLER(texture) {
   if (m && !sm_texture(w, u, m, source(w, u, 2, &t)))
     return NULL;
   pred_out(w, u->pd, 0, m); /* all pages are resident */
+  return NEXT;
+}
+
+HANDLER(surface) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes t;
+  if (m && !sm_surface(w, u, m, source(w, u, 2, &t)))
+    return NULL;
+  pred_out(w, u->pd, 0, m); /* as for textures */
   return NEXT;
 }

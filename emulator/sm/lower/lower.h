@@ -171,7 +171,9 @@ SM_CHOICES(X)
 SM_LOWERINGS(X)
 #undef X
 
-/* lower_l1.c: replaces the handler of u by its variant for L1 caches, if there is one. */
+/* lower_l1.c: returns whether a load may hit the L1 cache of its SM. */
+bool sm_is_cached(const struct sm_insn *insn);
+/* Replaces the handler of u by its variant for L1 caches, if there is one. */
 void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
                  sm_handler *handler);
 

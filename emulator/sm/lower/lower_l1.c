@@ -3,8 +3,7 @@
 #include "emulator/sm/l1.h"
 #include "emulator/sm/lower/lower.h"
 
-/* Returns whether the load may hit the L1 cache of its SM. */
-static bool is_cached(const struct sm_insn *insn) {
+bool sm_is_cached(const struct sm_insn *insn) {
   switch (insn->mod[SM_MOD_SEM]) {
   case SM_SEM_STRONG_GPU_PRIVATE:
   case SM_SEM_STRONG_GPU:
@@ -31,7 +30,7 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
   switch (insn->op) {
   case SM_OP_LDG:
   case SM_OP_LD:
-    if (!is_cached(insn))
+    if (!sm_is_cached(insn))
       return;
     u->load.is_constant = is_constant(insn);
     break;

@@ -22,6 +22,7 @@ enum sm_space {
   SM_SPACE_SHARED,
   SM_SPACE_LOCAL,
   SM_SPACE_COPY, /* global to shared */
+  SM_SPACE_SURFACE,
 };
 enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
 
