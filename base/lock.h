@@ -38,6 +38,7 @@
   X(RT_CONTEXT, "context.h: lists of a context")                                                   \
   X(RT_TIMELINE_LANE, "timeline_gpu.c: launches of a queue")                                       \
   X(RT_SLOTS, "slots.h: pages of slots")                                                           \
+  X(RT_TEXTURES, "textures.h: headers of images")                                                  \
   X(RT_HEAP_GROWTH, "heap.h: blocks and records of the heap")                                      \
   X(RT_ADDRESSES, "device.h: mappings for GPU and CPU")                                            \
   X(RT_ALLOCATION, "device.h: large allocation")                                                   \

@@ -125,6 +125,19 @@ void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news);
  * in the buffer. */
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
 
+/* ---- textures --------------------------------------------------------------- */
+
+/* Makes headers of an image for the texture units, one for each slice or layer. Returns what
+ * kernels get of them, kernel_image.texture. 0: the texture units cannot read the image, or are not
+ * used. */
+uint32_t rt_texture_create(struct rt_context *context, const struct kernel_image *image,
+                           enum kernel_arg_image type);
+/* What addresses and pitches of images should be multiples of, in bytes, to have headers. 1 if the
+ * texture units are not used. */
+uint32_t rt_texture_pitch_align(const struct rt_context *context);
+/* The work that uses the image has completed. Harmless if it has no headers. */
+void rt_texture_destroy(struct rt_context *context, const struct kernel_image *image);
+
 /* ---- modules --------------------------------------------------------------- */
 
 /* Places and relocates a module's sections in GPU memory. The module_code must

@@ -40,8 +40,8 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 7,
-  FORMAT_UNITS = 8,
+  FORMAT_VERSION = 9,
+  FORMAT_UNITS = 10,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */

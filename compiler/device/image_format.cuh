@@ -10,10 +10,12 @@ namespace ocl {
 /* struct kernel_image of gpu/cubin/kernel_code.h. */
 struct image {
   ulong base;
-  uint width, height, depth;
+  uint width;
+  ushort height, depth;
   uint row_pitch;
   uint slice_rows;
   uint format;
+  uint texture;
 
   OCL_FN uint order() const { return format & 255; }
   OCL_FN uint type() const { return format >> 8 & 255; }

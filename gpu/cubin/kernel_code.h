@@ -59,11 +59,26 @@ enum kernel_arg_kind {
  * or the layer of an array. */
 struct kernel_image {
   uint64_t base; /* GPU address */
-  uint32_t width, height, depth;
+  uint32_t width;
+  uint16_t height, depth;
   uint32_t row_pitch;  /* bytes */
   uint32_t slice_rows; /* rows from a slice or layer to the next */
   uint32_t format;     /* made of enum kernel_image_format */
+  uint32_t texture;    /* made of enum kernel_texture; 0: the texture units cannot read it */
 };
+
+/* Parts of kernel_image.texture by their lowest bits. With the bits of a sampler it is a handle of
+ * the texture units, whose header is that of the first slice or layer. */
+enum kernel_texture {
+  KERNEL_TEXTURE_HEADER = 0,   /* index of the header, 20 bits */
+  KERNEL_TEXTURE_SAMPLER = 20, /* enum kernel_sampler, 6 bits: 0 in kernel_image.texture */
+  KERNEL_TEXTURE_BORDER = 26,  /* enum kernel_border, 2 bits */
+  KERNEL_TEXTURE_FLAT = 28,    /* 1: the image has one dimension */
+  KERNEL_TEXTURE_SAMPLERS = 1 << 9,
+};
+
+/* The alpha of the border's colour, whose other components are 0. */
+enum kernel_border { KERNEL_BORDER_0, KERNEL_BORDER_FLOAT_1, KERNEL_BORDER_INTEGER_1 };
 
 /* Parts of kernel_image.format by their lowest bits, 8 bits each. */
 enum kernel_image_format {

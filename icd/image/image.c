@@ -17,14 +17,15 @@
 /* ---- images in existing memory ------------------------------------------------------ */
 
 /* An image created from another image has the same texels and interprets their channels
- * differently. */
-static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
+ * differently. It has its strides. */
+static cl_int check_in_image(cl_mem parent, struct icd_image *image, const char *call) {
   const struct icd_image *other = parent->image;
   if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||
       memcmp(image->extent, other->extent, sizeof(image->extent)) != 0)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
                     "an image created from an image must have the same size, row pitch and channel "
                     "data type, and a compatible channel order");
+  memcpy(image->stride, other->stride, sizeof(image->stride));
   return CL_SUCCESS;
 }
 
@@ -49,14 +50,17 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
   image->kernel = (struct kernel_image){
       .base = mem->gpu,
       .width = (uint32_t)image->extent[0],
-      .height = (uint32_t)(is_row ? 1 : image->extent[1]),
-      .depth = (uint32_t)(is_row ? image->extent[1] : image->extent[2]),
+      .height = (uint16_t)(is_row ? 1 : image->extent[1]),
+      .depth = (uint16_t)(is_row ? image->extent[1] : image->extent[2]),
       .row_pitch = (uint32_t)image->stride[1],
       .slice_rows = (uint32_t)(row ? image->stride[2] / row : 1),
       .format = (image->format.image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
                 (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
                 icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
   };
+  if (!(mem->flags & CL_MEM_WRITE_ONLY))
+    image->kernel.texture =
+        rt_texture_create(mem->context->rt, &image->kernel, image->type - CL_MEM_OBJECT_IMAGE2D);
 }
 
 /* Creates an image in new memory, or in the shared virtual memory at host_ptr if
@@ -64,6 +68,10 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
 static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
+  const struct icd_image host = *image;
+  const uint32_t align = rt_texture_pitch_align(context->rt);
+  if (align > 1 && !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_WRITE_ONLY)))
+    icd_pad_rows(image, align, &bytes);
   if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
                      "the image requires %zu bytes; CL_DEVICE_MAX_MEM_ALLOC_SIZE is %llu", bytes,
@@ -90,13 +98,13 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
         .region = {image->extent[0] * image->element, image->extent[1], image->extent[2]},
         .target_row_bytes = image->stride[1],
         .target_slice_bytes = image->stride[2],
-        .source_row_bytes = image->stride[1],
-        .source_slice_bytes = image->stride[2]});
+        .source_row_bytes = host.stride[1],
+        .source_slice_bytes = host.stride[2]});
   return mem;
 }
 
-static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_image *image,
-                        size_t bytes, cl_int *code, const char *call) {
+static cl_mem create_in(cl_mem parent, cl_mem_flags flags, struct icd_image *image, size_t bytes,
+                        cl_int *code, const char *call) {
   if (parent->flags & CL_MEM_IMMUTABLE_EXT && !(flags & CL_MEM_IMMUTABLE_EXT)) {
     *code = icd_fail(parent->context, CL_INVALID_VALUE, call,
                      "mem_object is immutable, but flags lack CL_MEM_IMMUTABLE_EXT");
@@ -108,7 +116,7 @@ static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_imag
                           : check_in_buffer(parent, image, bytes, call);
   if (*code)
     return NULL;
-  cl_mem mem = icd_mem_create_part(parent, flags, 0, bytes);
+  cl_mem mem = icd_mem_create_part(parent, flags, 0, parent->image ? parent->size : bytes);
   if (!mem)
     *code = icd_fail(parent->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
   return mem;

@@ -42,6 +42,10 @@ cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,
                          const cl_image_desc *desc, bool pitched, struct icd_image *image,
                          size_t *bytes, const char *call);
 
+/* Places rows at multiples of align bytes, without other gaps. clGetImageInfo still returns the
+ * pitches without gaps. */
+void icd_pad_rows(struct icd_image *image, size_t align, size_t *bytes);
+
 /* Returns CL_INVALID_MEM_OBJECT if image is not an image, or CL_INVALID_CONTEXT if it belongs to
  * another context than queue. */
 cl_int icd_check_image(cl_command_queue queue, cl_mem image, const char *call);

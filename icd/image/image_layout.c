@@ -145,3 +145,9 @@ cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,
                 : icd_fail(context, CL_INVALID_IMAGE_SIZE, call,
                            "the image is too large: it has more than 2^32 - 1 rows");
 }
+
+void icd_pad_rows(struct icd_image *image, size_t align, size_t *bytes) {
+  image->stride[1] = (image->extent[0] * image->element + align - 1) / align * align;
+  image->stride[2] = image->stride[1] * image->extent[1];
+  *bytes = image_bytes(image);
+}

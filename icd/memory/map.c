@@ -125,9 +125,11 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem 
   void *pointer = enqueue_map(queue, image, CL_COMMAND_MAP_IMAGE, blocking, flags, &box, wait_count,
                               waits, event, errcode_ret, __func__);
   if (pointer) {
-    *row_pitch = image->image->row_pitch;
+    const struct icd_image *const picture = image->image;
+    const bool layers_are_rows = picture->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    *row_pitch = layers_are_rows ? picture->row_pitch : picture->stride[1];
     if (slice_pitch)
-      *slice_pitch = slice;
+      *slice_pitch = !slice ? 0 : picture->stride[layers_are_rows ? 1 : 2];
   }
   return pointer;
 }

@@ -26,6 +26,8 @@ static void destroy_mem(void *owner) {
     rt_buffer_destroy(mem->buffer);
   if (mem->host_pages)
     icd_host_pages_release(context);
+  if (mem->image)
+    rt_texture_destroy(context->rt, &mem->image->kernel);
   free(mem->image);
   free(mem->properties);
   icd_object_free(ICD_MAGIC_MEM, mem);

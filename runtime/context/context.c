@@ -60,6 +60,7 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   }
   base_mutex_init(&c->lock, BASE_LOCK_RT_CONTEXT);
   base_mutex_init(&c->channels_lock, BASE_LOCK_RT_CHANNELS);
+  rt_textures_init(&c->textures);
   int error = create_as(c);
   if (error == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
@@ -81,6 +82,7 @@ void rt_context_destroy(struct rt_context *c) {
   rt_module_destroy(c->copy_module);
   destroy_tsg(c, &c->high_tsg);
   destroy_tsg(c, &c->tsg);
+  rt_textures_finish(c->device, &c->textures);
   rt_heap_destroy(&c->heap);
   rt_slots_destroy(&c->times);
   rt_slots_destroy(&c->timelines);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "runtime/context/textures.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/memory.h"
 #include "runtime/memory/ranges.h"
@@ -56,6 +57,7 @@ struct rt_context {
   struct rt_slots timelines;
   struct rt_slots times;
   struct rt_heap heap; /* unused unless device.suballocation */
+  struct rt_textures textures;
 
   struct base_mutex channels_lock; /* which queue has which channel */
   struct base_mutex lock;          /* the lists, high_tsg and fault_message */
@@ -68,7 +70,7 @@ struct rt_context {
 
   atomic_bool faulted;
   atomic_bool acquired;        /* a queue has waited for another on the GPU */
-  atomic_uint code_generation; /* counts uploads of code and constants */
+  atomic_uint code_generation; /* counts uploads of code and constants, and pools of textures */
 };
 
 /* init: without a TSG of the kernel, which create opens. */

@@ -254,6 +254,16 @@ static bool may_suballocate(const struct rt_device *d) {
   return !off && !d->notes;
 }
 
+/* Whether images have headers for the texture units; otherwise they are read by software. No board
+ * has proven the texture units. */
+static bool may_use_textures(void) {
+  const char *value = secure_getenv("TEGRACL_IMAGES");
+  const bool hardware = value && strcmp(value, "hardware") == 0;
+  if (value && *value && !hardware && strcmp(value, "software") != 0)
+    fprintf(stderr, "tegracl: TEGRACL_IMAGES is \"%s\"; it can be software or hardware\n", value);
+  return hardware;
+}
+
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   struct rt_device *d = calloc(1, sizeof(*d));
   if (!d)
@@ -277,6 +287,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   open_fence_node(d);
   d->suballocation = may_suballocate(d);
+  d->textures = may_use_textures();
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;

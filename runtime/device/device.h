@@ -25,6 +25,7 @@ struct rt_device {
   const char *meminfo;           /* the system's file */
   bool notes;                    /* the software Orin's modes need to know code and memory */
   bool suballocation;            /* small buffers share blocks (heap.h) */
+  bool textures;                 /* the texture units read images (textures.h) */
   struct base_mutex usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */
   void *usermode;          /* the user-mode register page; NULL without users */

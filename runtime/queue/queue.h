@@ -63,6 +63,7 @@ struct rt_channel {
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
   uint32_t seen_code; /* generations that the channel has got */
   uint32_t seen_pool;
+  uint32_t seen_textures;
 };
 
 /* A channel of the TSG for one more queue: one that no queue has, a new one if the TSG is idle,

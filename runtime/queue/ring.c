@@ -164,6 +164,8 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
                     hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
   }
   ch->seen_code = code;
+  if (ch->seen_textures != atomic_load(&q->context->textures.generation))
+    rt_slice_textures(&q->context->textures, ch, s);
   ch->due = false;
 }
 

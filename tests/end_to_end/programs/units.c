@@ -12,7 +12,7 @@
 #include "tests/end_to_end/programs/unit_source.h"
 
 enum { FORMAT_AT = 8, UNITS_AT = 48 };
-enum { FORMAT_WHOLE = 7, FORMAT_UNITS = 8, CHANGED = 2 };
+enum { FORMAT_WHOLE = 9, FORMAT_UNITS = 10, CHANGED = 2 };
 
 /* ---- what the driver says ------------------------------------------------------------- */
 

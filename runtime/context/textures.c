@@ -1,0 +1,366 @@
+/* Headers of images and samplers, in memory that the texture units read. */
+#include "runtime/context/textures.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hw/methods.h"
+#include "gpu/hw/texture.h"
+#include "runtime/queue/queue.h"
+
+enum {
+  HEADERS_FIRST = 2048, /* of the first pool; the others are four times as large as the last */
+  HEADERS_GROWTH = 2,
+  HEADERS_MAX = 1 << TEXTURE_HANDLE_HEADER_BITS,
+};
+/* NVIDIA's limits: docs/hardware/textures.md 1.4. */
+enum { PITCH_UNIT = 32, PITCH_MAX = 2097120, BUFFER_ALIGN = 16 };
+
+#define FLOAT_1 0x3f800000u
+
+/* ---- formats ----------------------------------------------------------------------------- */
+
+/* OpenCL's channel orders and types as kernel_image.format numbers them, by the names of
+ * texture-formats.csv. */
+enum order {
+  ORDER_R,
+  ORDER_A,
+  ORDER_RG,
+  ORDER_RA,
+  ORDER_RGB,
+  ORDER_RGBA,
+  ORDER_BGRA,
+  ORDER_ARGB,
+  ORDER_INTENSITY,
+  ORDER_LUMINANCE,
+  ORDER_Rx,
+  ORDER_RGx,
+  ORDER_RGBx,
+  ORDER_DEPTH,
+  ORDER_DEPTH_STENCIL,
+  ORDER_sRGB,
+  ORDER_sRGBx,
+  ORDER_sRGBA,
+  ORDER_sBGRA,
+  ORDER_ABGR,
+};
+enum type {
+  TYPE_SNORM_INT8,
+  TYPE_SNORM_INT16,
+  TYPE_UNORM_INT8,
+  TYPE_UNORM_INT16,
+  TYPE_UNORM_SHORT_565,
+  TYPE_UNORM_SHORT_555,
+  TYPE_UNORM_INT_101010,
+  TYPE_SIGNED_INT8,
+  TYPE_SIGNED_INT16,
+  TYPE_SIGNED_INT32,
+  TYPE_UNSIGNED_INT8,
+  TYPE_UNSIGNED_INT16,
+  TYPE_UNSIGNED_INT32,
+  TYPE_HALF_FLOAT,
+  TYPE_FLOAT,
+  TYPE_UNORM_INT_2_101010_EXT = 21,
+};
+
+static const struct format {
+  uint8_t order, type; /* enum order, enum type */
+  uint8_t components;  /* TIC_COMPONENTS_* */
+  uint8_t data_type;   /* TIC_R_DATA_TYPE_* */
+  uint8_t sources[4];  /* TIC_X_SOURCE_* */
+  bool srgb;
+} formats[] = {
+#define FORMAT(order, type, bytes, components, data_type, x, y, z, w, srgb)                        \
+  {ORDER_##order, TYPE_##type, components, data_type, {x, y, z, w}, srgb},
+    TEXTURE_FORMATS(FORMAT)
+#undef FORMAT
+};
+
+static const struct format *find_format(uint32_t format) {
+  const uint8_t order = (uint8_t)(format >> KERNEL_IMAGE_ORDER);
+  const uint8_t type = (uint8_t)(format >> KERNEL_IMAGE_TYPE);
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (formats[i].order == order && formats[i].type == type)
+      return &formats[i];
+  return NULL;
+}
+
+/* ---- headers ----------------------------------------------------------------------------- */
+
+static void set_format(uint32_t *header, const struct format *format) {
+  hw_set(header, TIC_COMPONENTS, format->components);
+  hw_set(header, TIC_R_DATA_TYPE, format->data_type);
+  hw_set(header, TIC_G_DATA_TYPE, format->data_type);
+  hw_set(header, TIC_B_DATA_TYPE, format->data_type);
+  hw_set(header, TIC_A_DATA_TYPE, format->data_type);
+  hw_set(header, TIC_X_SOURCE, format->sources[0]);
+  hw_set(header, TIC_Y_SOURCE, format->sources[1]);
+  hw_set(header, TIC_Z_SOURCE, format->sources[2]);
+  hw_set(header, TIC_W_SOURCE, format->sources[3]);
+  hw_set(header, TIC_S_R_G_B_CONVERSION, format->srgb);
+}
+
+/* Of entries that are no image's: reads give 0 (docs/hardware/textures.md 1.3). */
+static void make_null_header(uint32_t *header) {
+  memset(header, 0, TEXTURE_BYTES);
+  set_format(header, &(struct format){.components = TIC_COMPONENTS_R8,
+                                      .data_type = TIC_R_DATA_TYPE_NUM_UNORM});
+  hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_BLOCKLINEAR);
+  hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_ARRAY);
+  hw_set(header, TIC_RES_VIEW_MIN_MIP_LEVEL, 1);
+}
+
+/* Bytes from a layer or slice to the next. */
+static uint64_t layer_bytes(const struct kernel_image *image, enum kernel_arg_image type) {
+  return (uint64_t)image->row_pitch * (type == KERNEL_ARG_IMAGE_1D_ARRAY ? 1 : image->slice_rows);
+}
+
+/* The pitch of a layer's header; 0: its rows are not where a header can have them. */
+static uint32_t find_pitch(const struct kernel_image *image, enum kernel_arg_image type) {
+  const uint32_t shift = image->format >> KERNEL_IMAGE_TEXEL_SHIFT;
+  const uint32_t row = ((image->width << shift) + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
+  const uint32_t pitch = image->height == 1 ? row : image->row_pitch;
+  const bool aligned = image->base % PITCH_UNIT == 0 && pitch % PITCH_UNIT == 0 &&
+                       (image->depth == 1 || layer_bytes(image, type) % PITCH_UNIT == 0);
+  return aligned && pitch <= PITCH_MAX ? pitch : 0;
+}
+
+/* The header of a layer: rows of texels. Its address is left out. */
+static void make_rows(uint32_t *header, const struct kernel_image *image, uint32_t pitch) {
+  hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_PITCH);
+  hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP);
+  hw_set(header, TIC_PITCH_BITS20TO5, pitch / PITCH_UNIT);
+  hw_set(header, TIC_WIDTH_MINUS_ONE, image->width - 1);
+  hw_set(header, TIC_HEIGHT_MINUS_ONE, image->height - 1u);
+  hw_set(header, TIC_LOD_ANISO_QUALITY2, 1); /* this and the next two: as NVK has them */
+  hw_set(header, TIC_LOD_ANISO_QUALITY, TIC_LOD_ANISO_QUALITY_LOD_QUALITY_HIGH);
+  hw_set(header, TIC_LOD_ISO_QUALITY, TIC_LOD_ISO_QUALITY_LOD_QUALITY_HIGH);
+  hw_set(header, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
+  hw_set(header, TIC_NORMALIZED_COORDS, 1);
+}
+
+static void make_buffer(uint32_t *header, const struct kernel_image *image) {
+  const uint32_t last = image->width - 1;
+  hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_ONE_D_BUFFER);
+  hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_ONE_D_BUFFER);
+  hw_set(header, TIC_WIDTH_MINUS_ONE_BITS15TO0, last & UINT16_MAX);
+  hw_set(header, TIC_WIDTH_MINUS_ONE_BITS31TO16, last >> 16);
+}
+
+/* The header of an image's first layer; false: the texture units cannot read the image. */
+static bool make_header(const struct kernel_image *image, enum kernel_arg_image type,
+                        const struct format *format, uint32_t header[TEXTURE_WORDS]) {
+  memset(header, 0, TEXTURE_BYTES);
+  set_format(header, format);
+  if (type == KERNEL_ARG_IMAGE_1D_BUFFER) {
+    make_buffer(header, image);
+    return image->base % BUFFER_ALIGN == 0;
+  }
+  const uint32_t pitch = find_pitch(image, type);
+  make_rows(header, image, pitch);
+  return pitch;
+}
+
+/* PITCH headers have bits 31:5 of it, the others all. */
+static void set_address(uint32_t *header, uint64_t address) {
+  hw_set(header, TIC_ADDRESS_BITS31TO0, (uint32_t)address);
+  hw_set(header, TIC_ADDRESS_BITS48TO32, (uint32_t)(address >> 32));
+}
+
+/* ---- samplers ---------------------------------------------------------------------------- */
+
+static uint32_t address_mode(uint32_t bits) {
+  enum { ADDRESS = KERNEL_SAMPLER_REPEAT | KERNEL_SAMPLER_MIRRORED_REPEAT };
+  switch (bits & ADDRESS) {
+  case KERNEL_SAMPLER_CLAMP:
+    return TSC_ADDRESS_U_BORDER;
+  case KERNEL_SAMPLER_REPEAT:
+    return TSC_ADDRESS_U_WRAP;
+  case KERNEL_SAMPLER_MIRRORED_REPEAT:
+    return TSC_ADDRESS_U_MIRROR;
+  default:
+    return TSC_ADDRESS_U_CLAMP_TO_EDGE;
+  }
+}
+
+/* The sampler with the index that a handle has: kernel_texture's bits from KERNEL_TEXTURE_SAMPLER
+ * on. A flat image is the only row of a texture of two dimensions. The row after it must have
+ * weight 0 and be finite, so it is the border. */
+static void make_sampler(uint32_t *sampler, uint32_t index) {
+  const uint32_t texture = index << KERNEL_TEXTURE_SAMPLER, mode = address_mode(index);
+  const bool linear = index & KERNEL_SAMPLER_LINEAR, flat = texture >> KERNEL_TEXTURE_FLAT & 1;
+  const uint32_t border = texture >> KERNEL_TEXTURE_BORDER & 3;
+  hw_set(sampler, TSC_ADDRESS_U, mode);
+  hw_set(sampler, TSC_ADDRESS_V, flat ? TSC_ADDRESS_U_BORDER : mode);
+  hw_set(sampler, TSC_ADDRESS_P, mode);
+  hw_set(sampler, TSC_S_R_G_B_CONVERSION, 1);
+  hw_set(sampler, TSC_MAG_FILTER, linear ? TSC_MAG_FILTER_MAG_LINEAR : TSC_MAG_FILTER_MAG_POINT);
+  hw_set(sampler, TSC_MIN_FILTER, linear ? TSC_MIN_FILTER_MIN_LINEAR : TSC_MIN_FILTER_MIN_POINT);
+  hw_set(sampler, TSC_MIP_FILTER, TSC_MIP_FILTER_MIP_NONE);
+  hw_set(sampler, TSC_FLOAT_COORD_NORMALIZATION, !(index & KERNEL_SAMPLER_NORMALIZED));
+  hw_set(sampler, TSC_BORDER_COLOR_A,
+         border == KERNEL_BORDER_FLOAT_1     ? FLOAT_1
+         : border == KERNEL_BORDER_INTEGER_1 ? 1
+                                             : 0);
+}
+
+static int make_samplers(struct rt_context *c) {
+  struct rt_memory *memory = &c->textures.samplers;
+  if (memory->cpu)
+    return 0;
+  int error = rt_memory_create(c->device, c->as_fd, KERNEL_TEXTURE_SAMPLERS * TEXTURE_BYTES,
+                               RT_MEMORY_CACHED, memory);
+  if (error)
+    return error;
+  rt_memory_drop_fd(c->device, memory);
+  for (uint32_t i = 0; i < KERNEL_TEXTURE_SAMPLERS; i++)
+    make_sampler((uint32_t *)memory->cpu + (size_t)i * TEXTURE_WORDS, i);
+  return 0;
+}
+
+/* ---- the pool of headers, whose lock is held ---------------------------------------------- */
+
+static uint32_t *header_at(const struct rt_textures *t, uint32_t index) {
+  return (uint32_t *)t->headers[t->pools - 1].cpu + (size_t)index * TEXTURE_WORDS;
+}
+
+/* Of a number of pools, in the last. */
+static uint32_t count_room(unsigned pools) {
+  const uint64_t room = pools ? (uint64_t)HEADERS_FIRST << HEADERS_GROWTH * (pools - 1) : 0;
+  return room < HEADERS_MAX ? (uint32_t)room : HEADERS_MAX;
+}
+
+/* A larger pool; -ENOSPC if there is none. */
+static int grow_pool(struct rt_context *c) {
+  struct rt_textures *t = &c->textures;
+  const uint32_t old = count_room(t->pools), room = count_room(t->pools + 1);
+  if (t->pools == RT_HEADER_POOLS)
+    return -ENOSPC;
+  int error = make_samplers(c);
+  if (error)
+    return error;
+  uint32_t *next = realloc(t->next, room * sizeof(*next));
+  if (!next)
+    return -ENOMEM;
+  t->next = next;
+  struct rt_memory *memory = &t->headers[t->pools];
+  error = rt_memory_create(c->device, c->as_fd, (uint64_t)room * TEXTURE_BYTES, RT_MEMORY_CACHED,
+                           memory);
+  if (error)
+    return error;
+  rt_memory_drop_fd(c->device, memory);
+  if (old)
+    memcpy(memory->cpu, t->headers[t->pools - 1].cpu, (size_t)old * TEXTURE_BYTES);
+  t->pools++;
+  for (uint32_t i = old; i < room; i++)
+    make_null_header(header_at(t, i));
+  t->used = old ? t->used : 1;
+  atomic_fetch_add(&t->generation, 1);
+  atomic_fetch_add(&c->code_generation, 1);
+  return 0;
+}
+
+static unsigned class_of(uint32_t count) {
+  return count > 1 ? 32 - (unsigned)__builtin_clz(count - 1) : 0;
+}
+
+static void put_run(struct rt_textures *t, uint32_t first, unsigned class) {
+  t->next[first] = t->free[class];
+  t->free[class] = first;
+}
+
+/* The first of 2^class headers; 0: there is no room. */
+static uint32_t get_run(struct rt_context *c, unsigned class) {
+  struct rt_textures *t = &c->textures;
+  unsigned from = class;
+  while (from < RT_HEADER_CLASSES && !t->free[from])
+    from++;
+  if (from < RT_HEADER_CLASSES) {
+    const uint32_t first = t->free[from];
+    t->free[from] = t->next[first];
+    while (from > class) {
+      from--;
+      put_run(t, first + (1u << from), from);
+    }
+    return first;
+  }
+  while (!t->pools || count_room(t->pools) - t->used < 1u << class)
+    if (grow_pool(c))
+      return 0;
+  const uint32_t first = t->used;
+  t->used += 1u << class;
+  return first;
+}
+
+/* ---- images -------------------------------------------------------------------------------- */
+
+uint32_t rt_texture_pitch_align(const struct rt_context *c) {
+  return c->device->textures ? PITCH_UNIT : 1;
+}
+
+uint32_t rt_texture_create(struct rt_context *c, const struct kernel_image *image,
+                           enum kernel_arg_image type) {
+  struct rt_textures *t = &c->textures;
+  const struct format *format = find_format(image->format);
+  uint32_t header[TEXTURE_WORDS];
+  if (!c->device->textures || !format || !make_header(image, type, format, header))
+    return 0;
+  base_mutex_lock(&t->lock);
+  const uint32_t first = get_run(c, class_of(image->depth));
+  for (uint32_t i = 0; first && i < image->depth; i++) {
+    set_address(header, image->base + i * layer_bytes(image, type));
+    memcpy(header_at(t, first + i), header, sizeof(header));
+  }
+  base_mutex_unlock(&t->lock);
+  if (!first)
+    return 0;
+  const uint32_t border = format->sources[3] == TIC_X_SOURCE_IN_ONE_FLOAT ? KERNEL_BORDER_FLOAT_1
+                          : format->sources[3] == TIC_X_SOURCE_IN_ONE_INT ? KERNEL_BORDER_INTEGER_1
+                                                                          : KERNEL_BORDER_0;
+  const bool flat = type == KERNEL_ARG_IMAGE_1D || type == KERNEL_ARG_IMAGE_1D_ARRAY;
+  return first << KERNEL_TEXTURE_HEADER | border << KERNEL_TEXTURE_BORDER |
+         (uint32_t)flat << KERNEL_TEXTURE_FLAT;
+}
+
+void rt_texture_destroy(struct rt_context *c, const struct kernel_image *image) {
+  struct rt_textures *t = &c->textures;
+  const uint32_t first = image->texture & (HEADERS_MAX - 1);
+  if (!first)
+    return;
+  base_mutex_lock(&t->lock);
+  for (uint32_t i = 0; i < image->depth; i++)
+    make_null_header(header_at(t, first + i));
+  put_run(t, first, class_of(image->depth));
+  base_mutex_unlock(&t->lock);
+}
+
+/* ---- contexts and channels ------------------------------------------------------------------ */
+
+void rt_textures_init(struct rt_textures *t) {
+  base_mutex_init(&t->lock, BASE_LOCK_RT_TEXTURES);
+}
+
+void rt_textures_finish(struct rt_device *device, struct rt_textures *t) {
+  for (unsigned i = 0; i < t->pools; i++)
+    rt_memory_destroy(device, &t->headers[i]);
+  rt_memory_destroy(device, &t->samplers);
+  free(t->next);
+  base_mutex_destroy(&t->lock);
+}
+
+static void put_pool(struct rt_slice *s, uint32_t method, const struct rt_memory *memory) {
+  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, 3);
+  *s->at++ = (uint32_t)(memory->gpu >> 32);
+  *s->at++ = (uint32_t)memory->gpu;
+  *s->at++ = (uint32_t)(memory->size / TEXTURE_BYTES) - 1;
+}
+
+void rt_slice_textures(struct rt_textures *t, struct rt_channel *ch, struct rt_slice *s) {
+  base_mutex_lock(&t->lock);
+  ch->seen_textures = atomic_load(&t->generation);
+  *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
+  put_pool(s, NVC7C0_SET_TEX_SAMPLER_POOL_A, &t->samplers);
+  put_pool(s, NVC7C0_SET_TEX_HEADER_POOL_A, &t->headers[t->pools - 1]);
+  base_mutex_unlock(&t->lock);
+}
