@@ -2,22 +2,22 @@
  * a sampler, writes, queries. */
 #ifndef TEGRACL_IMAGE_CUH
 #define TEGRACL_IMAGE_CUH
-#include "image_sample.cuh"
+#include "image_texture.cuh"
 
 namespace ocl {
 
 /* The types as clang names them. */
-#define OCL_IMAGE(name, D, is_array, is_depth)                                                     \
-  typedef image_type<D, is_array, is_depth, true> name##_ro;                                       \
-  typedef image_type<D, is_array, is_depth, false> name##_wo, name##_rw;
-OCL_IMAGE(ocl_image1d, 1, false, false)
-OCL_IMAGE(ocl_image1d_buffer, 1, false, false)
-OCL_IMAGE(ocl_image1d_array, 1, true, false)
-OCL_IMAGE(ocl_image2d, 2, false, false)
-OCL_IMAGE(ocl_image2d_array, 2, true, false)
-OCL_IMAGE(ocl_image2d_depth, 2, false, true)
-OCL_IMAGE(ocl_image2d_array_depth, 2, true, true)
-OCL_IMAGE(ocl_image3d, 3, false, false)
+#define OCL_IMAGE(name, D, kind, is_depth)                                                         \
+  typedef image_type<D, kind, is_depth, true> name##_ro;                                           \
+  typedef image_type<D, kind, is_depth, false> name##_wo, name##_rw;
+OCL_IMAGE(ocl_image1d, 1, IMAGE_PLAIN, false)
+OCL_IMAGE(ocl_image1d_buffer, 1, IMAGE_BUFFER, false)
+OCL_IMAGE(ocl_image1d_array, 1, IMAGE_ARRAY, false)
+OCL_IMAGE(ocl_image2d, 2, IMAGE_PLAIN, false)
+OCL_IMAGE(ocl_image2d_array, 2, IMAGE_ARRAY, false)
+OCL_IMAGE(ocl_image2d_depth, 2, IMAGE_PLAIN, true)
+OCL_IMAGE(ocl_image2d_array_depth, 2, IMAGE_ARRAY, true)
+OCL_IMAGE(ocl_image3d, 3, IMAGE_PLAIN, false)
 #undef OCL_IMAGE
 
 /* ---- reads ---- */
@@ -51,10 +51,6 @@ OCL_FN vec<float, 4> sampled_floats(const image &m, literal_sampler<BITS>, C at)
     return nearest_floats<I>(m, BITS, at);
 }
 
-template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {
-  return colour_of_channels(image.p->order(), sampled_floats<I>(*image.p, sampler, at));
-}
-
 OCL_FN uint sampler_bits(ocl_sampler sampler) {
   return sampler.bits;
 }
@@ -62,9 +58,17 @@ template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
   return BITS;
 }
 
+template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {
+  if (has_texture(image))
+    return read_texture_floats<I>(*image.p, sampler_bits(sampler), components(at));
+  return colour_of_channels(image.p->order(), sampled_floats<I>(*image.p, sampler, at));
+}
+
 /* Integers are always those of the nearest texel. */
 template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
   const ocl::image &m = *image.p;
+  if (has_texture(image))
+    return read_texture_integers<T, I>(m, sampler, components(at));
   texel t[1];
   fetch_nearest<I>(m, sampler, components(at), t);
   return colour_of_channels(m.order(), decode_integers<T>(m.type(), t[0]));

@@ -23,12 +23,27 @@ enum {
 };
 
 /* An image type of OpenCL C. D: coordinates of a texel in its layer; ARRAY: one more
- * for the layer. CONSTANT: read_only. */
-template <int DIMENSIONS, bool IS_ARRAY, bool IS_DEPTH, bool IS_CONSTANT> struct image_type {
+ * for the layer. BUFFER: made of a buffer. CONSTANT: read_only. */
+enum image_kind { IMAGE_PLAIN, IMAGE_ARRAY, IMAGE_BUFFER };
+/* What reads the image: PATH_ANY is decided by the image at each read. */
+enum image_path { PATH_ANY, PATH_SOFTWARE, PATH_TEXTURES };
+template <int DIMENSIONS, image_kind KIND, bool IS_DEPTH, bool IS_CONSTANT,
+          image_path HOW = IS_CONSTANT ? PATH_ANY : PATH_SOFTWARE>
+struct image_type {
   const image *p;
   static constexpr int D = DIMENSIONS;
-  static constexpr bool ARRAY = IS_ARRAY, DEPTH = IS_DEPTH, CONSTANT = IS_CONSTANT;
+  static constexpr bool ARRAY = KIND == IMAGE_ARRAY, BUFFER = KIND == IMAGE_BUFFER,
+                        DEPTH = IS_DEPTH, CONSTANT = IS_CONSTANT;
+  static constexpr image_path PATH = HOW;
 };
+
+/* A kernel's body is compiled for both paths. */
+template <bool TEXTURES> struct path { static constexpr bool value = TEXTURES; };
+template <bool TEXTURES, int D, image_kind KIND, bool DEPTH>
+OCL_FN image_type<D, KIND, DEPTH, true, TEXTURES ? PATH_TEXTURES : PATH_SOFTWARE>
+on_path(image_type<D, KIND, DEPTH, true> image) {
+  return {image.p};
+}
 
 /* A coordinate's components as an array, those that there are. */
 template <class T> struct coordinate { T c[3]; };

@@ -200,11 +200,15 @@ void lower_reach(struct lower *lower, struct function *function) {
   function->open = false;
 }
 
-/* Writes the finished body after its heading. */
+/* Writes the finished body after its heading. A kernel that reads images has it in two versions: a
+ * choice at each read would cost more, above all where the texture units cannot read them. */
 static void finish_function(struct lower *lower) {
   struct text *code = &lower->code;
   size_t start = code->size;
   text_puts(code, " {\n");
+  if (lower->reads_images)
+    text_puts(code, "const auto body_ = [&](auto path_) {\n"
+                    "constexpr bool textures_ = decltype(path_)::value;\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     if (lower->locals[i].size)
       text_printf(code, "%s%s%s;\n", scalar_names[i], i == SCALAR_POINTER ? "" : " ",
@@ -212,10 +216,13 @@ static void finish_function(struct lower *lower) {
   text_add(code, lower->arrays.data, lower->arrays.size);
   lower_join_lines(code, start);
   text_add(code, lower->body.data, lower->body.size);
+  if (lower->reads_images)
+    text_printf(code, "};\nif (%s)\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n",
+                lower->textures.data);
   text_puts(code, "}\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     code->failed |= lower->locals[i].failed;
-  code->failed |= lower->arrays.failed | lower->body.failed;
+  code->failed |= lower->arrays.failed | lower->body.failed | lower->textures.failed;
   lower_forget(lower);
 }
 

@@ -141,8 +141,8 @@ static const char *scalar_argument(struct lower *lower, const struct mangle_type
   return lower_print(lower, "(%s)%s", cuda_type(lower, type), text);
 }
 
-static void print_argument(struct lower *lower, struct text *out, const struct mangle_type *type,
-                           LLVMValueRef value) {
+static void print_argument(struct lower *lower, struct text *out, const char *function,
+                           const struct mangle_type *type, LLVMValueRef value) {
   const char *name = cuda_type(lower, type);
   unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(value));
   if (type->pointers) {
@@ -151,7 +151,7 @@ static void print_argument(struct lower *lower, struct text *out, const struct m
                 lower_pointer(lower, value, 0));
     return;
   }
-  const char *handle = lower_handle_argument(lower, type, value);
+  const char *handle = lower_handle_argument(lower, function, type, value);
   if (handle) {
     text_puts(out, handle);
     return;
@@ -181,7 +181,7 @@ static void print_library_call(struct lower *lower, LLVMValueRef call, const str
   for (unsigned i = 0; i < count && i < mangle->arg_count; i++, first = false) {
     if (!first)
       text_puts(expression, ", ");
-    print_argument(lower, expression, &mangle->args[i], LLVMGetOperand(call, i));
+    print_argument(lower, expression, mangle->base, &mangle->args[i], LLVMGetOperand(call, i));
   }
   text_puts(expression, ")");
 }

@@ -48,6 +48,8 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
     lower_use_group(lower, image_file);
     arg->size = sizeof(struct kernel_image);
     text_printf(&lower->code, "const ocl::image a%u", number);
+    if (arg->access == KERNEL_ARG_ACCESS_READ_ONLY)
+      text_printf(&lower->textures, "%sa%u.texture", lower->textures.size ? " && " : "", number);
     lower_alias(lower, argument, 0, lower_print(lower, "((char *)&a%u)", number));
   } else {
     arg->size = sizeof(uint32_t);
@@ -67,11 +69,23 @@ static LLVMValueRef literal_bits(LLVMValueRef value) {
   return bits && LLVMIsAConstantInt(bits) ? bits : NULL;
 }
 
-const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
-                                  LLVMValueRef value) {
-  if (is_image(type))
-    return lower_print(lower, "ocl::%s{(const ocl::image *)%s}", type->name,
-                       lower_use(lower, value, 0));
+/* Whether it is the read of an image which is the kernel's parameter. */
+static bool reads_parameter(struct lower *lower, const char *function, LLVMValueRef image,
+                            const char *type) {
+  static const char reads[] = "read_image", read_only[] = "_ro";
+  return lower->in_kernel && LLVMIsAArgument(image) && !strncmp(function, reads, strlen(reads)) &&
+         !strcmp(type + strlen(type) - strlen(read_only), read_only);
+}
+
+const char *lower_handle_argument(struct lower *lower, const char *function,
+                                  const struct mangle_type *type, LLVMValueRef value) {
+  if (is_image(type)) {
+    const bool chosen = reads_parameter(lower, function, value, type->name);
+    lower->reads_images |= chosen;
+    return lower_print(lower, "%socl::%s{(const ocl::image *)%s}%s",
+                       chosen ? "ocl::on_path<textures_>(" : "", type->name,
+                       lower_use(lower, value, 0), chosen ? ")" : "");
+  }
   if (!is_sampler(type))
     return NULL;
   LLVMValueRef literal = literal_bits(value);

@@ -116,9 +116,11 @@ struct lower {
   unsigned value_count;
   unsigned next_name;
   struct text locals[SCALAR_KINDS];
-  struct text arrays; /* allocas and other declarations */
-  unsigned line;      /* of the source, as the last #line says; 0: none yet */
-  const char *file;   /* its name, as LLVM owns it */
+  struct text arrays;   /* allocas and other declarations */
+  struct text textures; /* of a kernel: whether the texture units can read its read_only images */
+  bool reads_images;    /* by its parameters: it is printed for both answers */
+  unsigned line;        /* of the source, as the last #line says; 0: none yet */
+  const char *file;     /* its name, as LLVM owns it */
   struct text body;
 };
 
@@ -241,8 +243,8 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
                             struct binary_arg *arg);
 /* The argument of a device library function for the value; NULL: the type is neither
  * an image nor a sampler. */
-const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
-                                  LLVMValueRef value);
+const char *lower_handle_argument(struct lower *lower, const char *function,
+                                  const struct mangle_type *type, LLVMValueRef value);
 bool lower_type_is_handle(const struct mangle_type *type);
 /* Handles the call that makes a sampler literal; false: it is another call. */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);

@@ -83,6 +83,8 @@ void lower_forget(struct lower *lower) {
   for (int i = 0; i < SCALAR_KINDS; i++)
     text_finish(&lower->locals[i]);
   text_finish(&lower->arrays);
+  text_finish(&lower->textures);
+  lower->reads_images = false;
   text_finish(&lower->body);
 }
 

@@ -34,7 +34,8 @@ struct rt_slice;
 void rt_textures_init(struct rt_textures *textures);
 void rt_textures_finish(struct rt_device *device, struct rt_textures *textures);
 
-/* Puts the pools' addresses into the pushbuffer of a channel that does not have the last of them. */
+/* Puts the pools' addresses into the pushbuffer of a channel that does not have the last of them.
+ */
 void rt_slice_textures(struct rt_textures *textures, struct rt_channel *channel,
                        struct rt_slice *slice);
 

@@ -1,0 +1,125 @@
+/* Reads of images by the texture units. A handle is image.texture with a sampler's bits
+ * (enum kernel_texture of gpu/cubin/kernel_code.h), plus the number of the layer or slice:
+ * each has its own header, of two dimensions. */
+#ifndef TEGRACL_IMAGE_TEXTURE_CUH
+#define TEGRACL_IMAGE_TEXTURE_CUH
+#include "image_sample.cuh"
+
+namespace ocl {
+
+enum { TEXTURE_SAMPLER = 20 };
+
+/* A coordinate outside of every image, where a border is. */
+constexpr float OUTSIDE = -1e9f;
+
+/* The bits of four floats or integers, as the image's format says. The lowest level is the only
+ * one. */
+OCL_FN vec<uint, 4> sample_texture(uint handle, float x, float y) {
+  vec<uint, 4> r;
+  asm("tex.level.2d.v4.u32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0f00000000;"
+      : "=r"(r.s[0]), "=r"(r.s[1]), "=r"(r.s[2]), "=r"(r.s[3])
+      : "l"((ulong)handle), "f"(x), "f"(y));
+  return r;
+}
+OCL_FN vec<uint, 4> fetch_texture(uint handle, int x, int y) {
+  vec<uint, 4> r;
+  asm("tex.level.2d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0;"
+      : "=r"(r.s[0]), "=r"(r.s[1]), "=r"(r.s[2]), "=r"(r.s[3])
+      : "l"((ulong)handle), "r"(x), "r"(y));
+  return r;
+}
+OCL_FN vec<uint, 4> fetch_buffer(uint handle, int x) {
+  vec<uint, 4> r;
+  asm("tex.level.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}], 0;"
+      : "=r"(r.s[0]), "=r"(r.s[1]), "=r"(r.s[2]), "=r"(r.s[3])
+      : "l"((ulong)handle), "r"(x));
+  return r;
+}
+
+template <class I> OCL_FN bool has_texture(I image) {
+  return I::PATH == PATH_TEXTURES || (I::PATH == PATH_ANY && image.p->texture);
+}
+
+/* OpenCL wants the texel exactly if coordinates are not normalized and the filter takes the
+ * nearest: how the hardware rounds a coordinate that is just below an integer is unknown. */
+OCL_FN float exact(float s, uint sampler) {
+  return sampler & (SAMPLER_LINEAR | SAMPLER_NORMALIZED) ? s : floorf(s);
+}
+OCL_FN float exact(int i, uint) {
+  return (float)i;
+}
+
+/* In the slices of an image of three dimensions. */
+template <class I, class T>
+OCL_FN vec<uint, 4> sample_slice(uint handle, const image &m, uint sampler,
+                                 const coordinate<T> &c, int slice) {
+  const uint at = clamp_index(slice, m.depth);
+  const bool outside = (sampler & SAMPLER_ADDRESS) == SAMPLER_CLAMP && at != (uint)slice;
+  return sample_texture(handle + at, exact(c.c[0], sampler),
+                        outside ? OUTSIDE : exact(c.c[1], sampler));
+}
+
+/* Of the nearest texel, or of the mean of those around if the image has one or two dimensions. The
+ * sampler is linear for coordinates with fractions only. */
+template <class I, class T>
+OCL_FN vec<uint, 4> read_texture(const image &m, uint sampler, const coordinate<T> &c) {
+  uint handle = m.texture;
+  if constexpr (I::ARRAY)
+    handle += layer_index(m, c.c[I::D]);
+  if constexpr (I::BUFFER)
+    return fetch_buffer(handle, c.c[0]);
+  else {
+    if constexpr (!is_float<T>) {
+      sampler &= SAMPLER_ADDRESS;
+      if (!sampler) {
+        if constexpr (I::D == 3)
+          handle += clamp_index(c.c[2], m.depth);
+        return fetch_texture(handle, c.c[0], I::D == 1 ? 0 : c.c[1]);
+      }
+    }
+    handle |= sampler << TEXTURE_SAMPLER;
+    if constexpr (I::D == 3)
+      return sample_slice<I>(handle, m, sampler, c, nearest_index(c.c[2], m.depth, sampler));
+    else
+      return sample_texture(handle, exact(c.c[0], sampler),
+                            I::D == 1 ? 0.5f : exact(c.c[1], sampler));
+  }
+}
+
+OCL_FN vec<float, 4> floats_of_bits(const vec<uint, 4> &bits) {
+  vec<float, 4> r;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = __uint_as_float(bits.s[i]);
+  return r;
+}
+
+/* The mean of two slices' means. */
+template <class I>
+OCL_FN vec<float, 4> mix_slices(const image &m, uint sampler, const coordinate<float> &c) {
+  const uint handle = m.texture | sampler << TEXTURE_SAMPLER;
+  const linear_texels n = linear_indices(c.c[2], m.depth, sampler);
+  const vec<float, 4> a = floats_of_bits(sample_slice<I>(handle, m, sampler, c, n.index[0]));
+  const vec<float, 4> b = floats_of_bits(sample_slice<I>(handle, m, sampler, c, n.index[1]));
+  vec<float, 4> r;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] =
+      __fmaf_rn(b.s[i], n.weight, a.s[i] * (1.0f - n.weight));
+  return r;
+}
+
+template <class I, class T>
+OCL_FN vec<float, 4> read_texture_floats(const image &m, uint sampler, const coordinate<T> &c) {
+  if constexpr (I::D == 3 && is_float<T>)
+    if (sampler & SAMPLER_LINEAR)
+      return mix_slices<I>(m, sampler, c);
+  return floats_of_bits(read_texture<I>(m, sampler, c));
+}
+
+template <class E, class I, class T>
+OCL_FN vec<E, 4> read_texture_integers(const image &m, uint sampler, const coordinate<T> &c) {
+  const vec<uint, 4> bits = read_texture<I>(m, sampler & ~SAMPLER_LINEAR, c);
+  vec<E, 4> r;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = (E)bits.s[i];
+  return r;
+}
+
+} // namespace ocl
+#endif
