@@ -107,7 +107,8 @@ OCL_READ(read_imageui)
 
 /* ---- writes: those outside the image do nothing ---- */
 
-template <class I, class C> OCL_FN void write_texel(I image, C coordinate, const texel &t) {
+template <class I, class C>
+OCL_FN void write_texel(I image, C coordinate, uint shift, const texel &t) {
   const ocl::image &m = *image.p;
   const auto c = components(coordinate);
   uint at[I::D + 1] = {};
@@ -121,13 +122,19 @@ template <class I, class C> OCL_FN void write_texel(I image, C coordinate, const
     inside &= at[I::D] < m.depth;
   }
   if (inside)
-    store_texel(m.texel_shift(), texel_address<I>(m, at), t);
+    store_texel(shift, texel_address<I>(m, shift, at), t);
 }
 
 template <class I, class C> OCL_FN void write_imagef(I image, C at, const vec<float, 4> &colour) {
   const ocl::image &m = *image.p;
-  write_texel(image, at,
-              encode_floats(m.type(), is_srgb(m), channels_of_colour(m.order(), colour)));
+  /* The most common formats take the shortest way. */
+  if (m.format == image_format<CHANNELS_RGBA, UNORM8, 2>)
+    write_texel(image, at, 2, encode_floats(UNORM8, false, colour));
+  else if (m.format == image_format<CHANNELS_R, FLOAT, 2>)
+    write_texel(image, at, 2, texel{__float_as_uint(colour.s[0])});
+  else
+    write_texel(image, at, m.texel_shift(),
+                encode_floats(m.type(), is_srgb(m), channels_of_colour(m.order(), colour)));
 }
 template <class I, class C> OCL_FN void write_imagef(I image, C at, float depth) {
   write_imagef(image, at, vec<float, 4>{depth, 0, 0, 0});
@@ -139,7 +146,7 @@ template <class I, class C> OCL_FN void write_imageh(I image, C at, const vec<ha
 }
 #define OCL_WRITE(name, T)                                                                         \
   template <class I, class C> OCL_FN void name(I image, C at, const vec<T, 4> &colour) {           \
-    write_texel(image, at,                                                                         \
+    write_texel(image, at, image.p->texel_shift(),                                                 \
                 encode_integers(image.p->type(), channels_of_colour(image.p->order(), colour)));   \
   }
 OCL_WRITE(write_imagei, int)

@@ -56,6 +56,10 @@ enum channel_order {
   CHANNELS_SBGRA,
 };
 
+/* image.format. */
+template <channel_order ORDER, channel_type TYPE, int SHIFT>
+constexpr uint image_format = ORDER | TYPE << 8 | SHIFT << 16;
+
 /* The words of a texel in memory, zero above its size. */
 struct texel {
   uint w[4];

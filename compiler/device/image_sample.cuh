@@ -67,8 +67,9 @@ OCL_FN int clamp_index(int i, int size) {
 }
 
 /* A texel's index in each dimension, then the layer's or 0. */
-template <class I> OCL_FN ulong texel_address(const image &m, const uint (&at)[I::D + 1]) {
-  const ulong column = m.base + (at[0] << m.texel_shift());
+template <class I>
+OCL_FN ulong texel_address(const image &m, uint shift, const uint (&at)[I::D + 1]) {
+  const ulong column = m.base + (at[0] << shift);
   if constexpr (I::D == 1 && !I::ARRAY)
     return column;
   else if constexpr (I::D + I::ARRAY == 2)
@@ -139,7 +140,7 @@ OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, 
   }
   if constexpr (I::ARRAY)
     at[I::D] = layer_index(m, c.c[I::D]);
-  load_texels<I::CONSTANT>(m.texel_shift(), {texel_address<I>(m, at)}, {inside}, t);
+  load_texels<I::CONSTANT>(m.texel_shift(), {texel_address<I>(m, m.texel_shift(), at)}, {inside}, t);
 }
 
 OCL_FN bool is_srgb(const image &m) {
@@ -171,7 +172,7 @@ __device__ __noinline__ vec<float, 4> sample_linear(image m, uint sampler, coord
         inside[i] &= at[d] == (uint)index;
       weight[i] *= side ? n[d].weight : 1.0f - n[d].weight;
     }
-    address[i] = texel_address<I>(m, at);
+    address[i] = texel_address<I>(m, m.texel_shift(), at);
   }
   texel t[N];
   load_texels<I::CONSTANT>(m.texel_shift(), address, inside, t);
