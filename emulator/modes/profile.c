@@ -19,7 +19,10 @@
 /* Rates of an SM per cycle, with four schedulers and two FP64 lanes: warp instructions,
  * double-precision warp instructions, passes of shared memory (docs/hardware/command-stream.md 9.1,
  * 9.2). */
-static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
+static const struct {
+  double issue, doubles, shared;
+  double samples; /* of textures: 4 texture units, as the desktop chips of this generation have */
+} rates = {4, 2.0 / GPU_WARP_SIZE, 1, 4};
 
 enum { NAME_BYTES = 128 };
 
@@ -87,6 +90,10 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *c) {
     k->counts.shared_requests += c->shared_requests;
     k->counts.shared_passes += c->shared_passes;
     k->counts.atomics += c->atomics;
+    k->counts.texture_requests += c->texture_requests;
+    k->counts.texture_samples += c->texture_samples;
+    k->counts.texels += c->texels;
+    k->counts.texture_sectors += c->texture_sectors;
   }
   pthread_mutex_unlock(&lock);
 }
@@ -107,9 +114,9 @@ void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_p
 /* Values derived from the counts of a kernel. */
 struct figures {
   uint64_t instructions;
-  double lanes, sectors, passes;       /* averages */
-  uint32_t warps;                      /* resident on an SM */
-  double issue, doubles, shared, dram; /* bounds, in seconds */
+  double lanes, sectors, passes;                /* averages */
+  uint32_t warps;                               /* resident on an SM */
+  double issue, doubles, shared, samples, dram; /* bounds, in seconds */
 };
 
 static double divide_or_zero(uint64_t a, uint64_t b) {
@@ -134,7 +141,9 @@ static struct figures derive_figures(const struct kernel *k) {
   f.issue = (double)f.instructions / rates.issue / cycles;
   f.doubles = (double)doubles / rates.doubles / cycles;
   f.shared = (double)c->shared_passes / rates.shared / cycles;
-  f.dram = (double)c->global_sectors * SM_SECTOR_BYTES / (double)emu_board()->dram_bytes_per_s;
+  f.samples = (double)c->texture_samples / rates.samples / cycles;
+  f.dram = (double)(c->global_sectors + c->texture_sectors) * SM_SECTOR_BYTES /
+           (double)emu_board()->dram_bytes_per_s;
   return f;
 }
 
@@ -183,9 +192,16 @@ static void print_kernel(FILE *out, const struct kernel *k) {
             c->shared_requests, f.passes);
   if (c->atomics)
     fprintf(out, "  atomics            %" PRIu64 " requests\n", c->atomics);
+  if (c->texture_requests)
+    fprintf(out, "  textures           %" PRIu64 " requests of %.2f texels, in %.2f sectors\n",
+            c->texture_requests, divide_or_zero(c->texels, c->texture_requests),
+            divide_or_zero(c->texture_sectors, c->texture_requests));
   fprintf(out,
-          "  not faster than    %.3f ms to issue, %.3f ms for double, %.3f ms for local memory\n",
+          "  not faster than    %.3f ms to issue, %.3f ms for double, %.3f ms for local memory",
           1e3 * f.issue, 1e3 * f.doubles, 1e3 * f.shared);
+  if (c->texture_requests)
+    fprintf(out, ", %.3f ms for textures", 1e3 * f.samples);
+  fprintf(out, "\n");
   fprintf(out, "  DRAM               %.3f ms if no access hits a cache\n", 1e3 * f.dram);
 }
 
@@ -226,9 +242,13 @@ static void json_kernel(FILE *out, const struct kernel *k) {
           ", \"atomics\": %" PRIu64 ",\n",
           c->shared_requests, c->shared_passes, c->atomics);
   fprintf(out,
+          "     \"texture_requests\": %" PRIu64 ", \"texture_samples\": %" PRIu64
+          ", \"texels\": %" PRIu64 ", \"texture_sectors\": %" PRIu64 ",\n",
+          c->texture_requests, c->texture_samples, c->texels, c->texture_sectors);
+  fprintf(out,
           "     \"bound_seconds\": {\"issue\": %.9g, \"double\": %.9g, \"shared\": %.9g, "
-          "\"dram_without_caches\": %.9g}}",
-          f.issue, f.doubles, f.shared, f.dram);
+          "\"textures\": %.9g, \"dram_without_caches\": %.9g}}",
+          f.issue, f.doubles, f.shared, f.samples, f.dram);
 }
 
 static void write_json(const char *path) {

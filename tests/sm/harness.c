@@ -222,15 +222,30 @@ static void report(const struct sm_grid *grid, const struct sm_fault *f) {
           (unsigned long long)(f->other_pc - grid->program));
 }
 
+static bool record_accesses(struct module *m) {
+  void *cells = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  m->shadow.cells = cells == MAP_FAILED ? NULL : cells;
+  return m->shadow.cells != NULL;
+}
+
+bool module_record(struct module *m) {
+  if (!m->shadow.written && (m->shadow.written = malloc(SPACE_BYTES)))
+    memset(m->shadow.written, 1, SPACE_BYTES);
+  return m->shadow.written && (m->shadow.cells || record_accesses(m));
+}
+
+void module_mark(struct module *m, uint64_t address, size_t bytes, bool written) {
+  memset(m->shadow.written + (address - SPACE_BASE), written, bytes);
+}
+
 /* TEGRACL_EMULATOR=check enables check mode, as it does for programs on the whole device. */
 static void watch_if_requested(struct module *m) {
   static const struct sm_watch watch = {.check = true, .wanted = wanted, .report = report};
   const char *mode = getenv("TEGRACL_EMULATOR");
   if (!mode || strcmp(mode, "check"))
     return;
-  void *cells = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  m->shadow.cells = cells == MAP_FAILED ? NULL : cells;
+  record_accesses(m);
   module_watch(m, &watch);
 }
 
@@ -415,6 +430,7 @@ void module_free(struct module *m) {
     return;
   if (m->shadow.cells)
     munmap(m->shadow.cells, SHADOW_BYTES);
+  free(m->shadow.written);
   sm_code_destroy(m->code);
   sm_l1_destroy(m->own_caches);
   sm_worker_destroy(m->worker);

@@ -30,6 +30,7 @@ assert vadd["groups"] * vadd["work_items_per_group"] == items and vadd["grids"] 
 assert vadd["global_requests"] == 3 * items // warp, "two loads and a store"
 assert vadd["global_sectors"] == 3 * items * 4 // sector, "consecutive words fill sectors"
 assert vadd["global_sectors_written"] == items * 4 // sector
+assert vadd["texture_requests"] == vadd["bound_seconds"]["textures"] == 0
 assert vadd["active_lanes"] == warp and vadd["warps_per_sm"] == 48
 assert vadd["warp_instructions"]["float"] == items // warp, "one addition each"
 issue = sum(vadd["warp_instructions"].values()) / (4 * profile["sms"] * profile["clock_hz"])
