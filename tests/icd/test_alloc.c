@@ -1,6 +1,5 @@
-/* Every allocation of the OpenCL layer fails once, and so does every creation in
- * the runtime: the call returns an error, nothing crashes, and nothing leaks (leaks of
- * host memory are found by AddressSanitizer).
+/* Fails each allocation of the OpenCL layer once, and each creation in the runtime. The call must
+ * return an error, and nothing may crash or leak (AddressSanitizer finds leaks of host memory).
  */
 #include <stdlib.h>
 
@@ -15,7 +14,7 @@ static bool is_memory_error(cl_int code) {
          code == CL_OUT_OF_RESOURCES;
 }
 
-/* The objects of one walk. release_all skips those that are NULL. */
+/* The objects of one sequence of calls. release_all skips those that are NULL. */
 struct objects {
   cl_context context;
   cl_command_queue queue;
@@ -27,7 +26,7 @@ struct objects {
   cl_command_buffer_khr buffer;
 };
 
-/* Goes through the API until something fails; gives the code. */
+/* Calls the API until something fails. Returns the error code. */
 #define TRY(call)                                                                                  \
   if ((code = (call)))                                                                             \
     return code;
@@ -76,7 +75,7 @@ static cl_int walk(cl_device_id device, struct objects *objects, int *values) {
   TRY(clEnqueueNDRangeKernel(objects->queue, objects->printer, 1, NULL, &global, NULL, 0, NULL,
                              NULL))
   MAKE(user, clCreateUserEvent(objects->context, &code))
-  /* first a launch at once, then one that waits for the worker */
+  /* the first launch is submitted at once, the second waits for the worker */
   TRY(clEnqueueNDRangeKernel(objects->queue, objects->clone, 1, NULL, &global, NULL, 0, NULL, NULL))
   TRY(clEnqueueNDRangeKernel(objects->queue, objects->kernel, 1, NULL, &global, NULL, 1,
                              &objects->user, &objects->event))
@@ -117,7 +116,7 @@ static void release_all(struct objects *objects) {
   if (objects->user)
     assert_cl(clReleaseEvent(objects->user));
   if (objects->queue)
-    clFinish(objects->queue); /* may fail: the user event has */
+    clFinish(objects->queue); /* may fail, because the user event has failed */
   if (objects->event)
     assert_cl(clReleaseEvent(objects->event));
   if (objects->read)
@@ -145,7 +144,7 @@ static void release_all(struct objects *objects) {
   assert_int_equal(fake_live(), 0);
 }
 
-static void host_memory(void **state) {
+static void failed_host_allocations_return_errors(void **state) {
   cl_device_id device = icd_device();
   int tries = 0, gone_round = 0;
   for (bool failed = true; failed; tries++) {
@@ -161,18 +160,18 @@ static void host_memory(void **state) {
       fail_msg("allocation %d: code %d", tries, code);
     release_all(&objects);
   }
-  /* without a thread that waits for an event with callbacks the call itself waits */
+  /* If no thread can be started to wait for an event with callbacks, the call itself waits. */
   assert_in_range(gone_round, 0, 1);
-  assert_true(tries > 15); /* the walk has at least that many objects */
+  assert_true(tries > 15); /* the sequence allocates at least that many objects */
 }
 
-static void device_memory(void **state) {
+static void failed_device_allocations_return_errors(void **state) {
   cl_device_id device = icd_device();
-  /* context, queue, buffer, module, times of the launch that has an event */
+  /* context, queue, buffer, module, and times of the launch with an event */
   for (int skip = 0; skip < 5; skip++) {
     static int values[4 * N];
     struct objects objects = {0};
-    fake_fail_after(skip, 2); /* two: a buffer is tried again */
+    fake_fail_after(skip, 2); /* two failures, because the allocation of a buffer is retried */
     const cl_int code = walk(device, &objects, values);
     fake_fail_after(0, 0);
     if (!is_memory_error(code) && code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
@@ -183,8 +182,8 @@ static void device_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(host_memory),
-      cmocka_unit_test(device_memory),
+      cmocka_unit_test(failed_host_allocations_return_errors),
+      cmocka_unit_test(failed_device_allocations_return_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Command buffers on the fake runtime: what is in flight or deferred while the buffer is
- * changed, released or fails to be changed; sync points; all queries. The errors of single
- * arguments are in tests/icd/misuse, results on the software Orin in
+/* Command buffers on the fake runtime: updates and releases while replays are in flight or
+ * deferred, failed updates, sync points, and all queries. Errors of single arguments are in
+ * tests/icd/misuse, and results on the software Orin in
  * tests/end_to_end/commands/command_buffers.c.
  */
 #include <pthread.h>
@@ -45,7 +45,7 @@ static int first_word(struct fixture *fixture, cl_mem mem) {
   return word;
 }
 
-/* What a test of "x += n" needs. */
+/* The objects of a test that computes x += n. */
 struct sum {
   cl_mem x;
   cl_kernel kernel;
@@ -73,7 +73,7 @@ static void replay(const struct sum *sum, cl_event wait) {
       icd_clEnqueueCommandBufferKHR(0, NULL, sum->buffer, wait != NULL, wait ? &wait : NULL, NULL));
 }
 
-static void changes_in_flight(void **state) {
+static void updates_do_not_change_replays_in_flight(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
   fake_pause();
@@ -89,7 +89,7 @@ static void changes_in_flight(void **state) {
   drop_sum(&sum);
 }
 
-static void changes_while_deferred(void **state) {
+static void updates_do_not_change_deferred_replays(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
   cl_int code;
@@ -100,7 +100,8 @@ static void changes_while_deferred(void **state) {
   replay(&sum, NULL);
   assert_cl(set_number(sum.buffer, sum.command, 100));
   replay(&sum, NULL);
-  assert_cl(icd_clReleaseCommandBufferKHR(sum.buffer)); /* the commands keep it */
+  /* released, but the commands hold a reference */
+  assert_cl(icd_clReleaseCommandBufferKHR(sum.buffer));
   assert_cl(clReleaseKernel(sum.kernel));
   assert_cl(clSetUserEventStatus(gate, CL_COMPLETE));
   assert_int_equal(first_word(fixture, sum.x), 111);
@@ -108,8 +109,8 @@ static void changes_while_deferred(void **state) {
   assert_cl(clReleaseMemObject(sum.x));
 }
 
-/* A change that fails for lack of memory, or in its last argument, changes nothing. */
-static void failed_changes(void **state) {
+/* An update that fails in its last argument or because there is no memory changes nothing. */
+static void failed_updates_change_nothing(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
   int failures = 0;
@@ -134,12 +135,12 @@ static void failed_changes(void **state) {
   const void *configs[] = {&config};
   assert_int_equal(icd_clUpdateMutableCommandsKHR(sum.buffer, 1, &type, configs),
                    CL_INVALID_ARG_SIZE);
-  replay(&sum, NULL); /* with the arguments of the last change that did not fail */
+  replay(&sum, NULL); /* uses the arguments of the last update that succeeded */
   assert_int_equal(first_word(fixture, sum.x), failures + 10);
   drop_sum(&sum);
 }
 
-static void kernel_faults(void **state) {
+static void kernel_faults_fail_replays(void **state) {
   struct fixture *fixture = *state;
   cl_mem x = fixture_buffer(fixture, BYTES);
   cl_kernel kernel = fixture_kernel(fixture, "fault");
@@ -158,8 +159,8 @@ static void kernel_faults(void **state) {
   assert_cl(clReleaseMemObject(x));
 }
 
-/* A wait list with a failed event; one whose event fails while the replay waits. */
-static void failed_waits(void **state) {
+/* A wait list with a failed event, and one whose event fails while the replay waits. */
+static void failed_wait_lists_fail_replays(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
   cl_int code;
@@ -200,7 +201,7 @@ static void failed_replay_with_times(void **state) {
   drop_sum(&sum);
 }
 
-static void sync_points(void **state) {
+static void sync_points_order_commands(void **state) {
   struct fixture *fixture = *state;
   cl_command_buffer_khr buffer = begin(fixture->queue), other = begin(fixture->queue);
   cl_sync_point_khr points[3];
@@ -231,7 +232,7 @@ static void sync_points(void **state) {
     assert_int_equal(call(object, name, sizeof got - 1, &got, NULL), CL_INVALID_VALUE);            \
   } while (0)
 
-static void queries(void **state) {
+static void queries_return_state_and_properties(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
   ASSERT_INFO(cl_uint, icd_clGetCommandBufferInfoKHR, sum.buffer, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
@@ -282,10 +283,14 @@ static void queries(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
-      TEST(changes_in_flight), TEST(changes_while_deferred),
-      TEST(failed_changes),    TEST(kernel_faults),
-      TEST(failed_waits),      TEST(failed_replay_with_times),
-      TEST(sync_points),       TEST(queries),
+      TEST(updates_do_not_change_replays_in_flight),
+      TEST(updates_do_not_change_deferred_replays),
+      TEST(failed_updates_change_nothing),
+      TEST(kernel_faults_fail_replays),
+      TEST(failed_wait_lists_fail_replays),
+      TEST(failed_replay_with_times),
+      TEST(sync_points_order_commands),
+      TEST(queries_return_state_and_properties),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

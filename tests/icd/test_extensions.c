@@ -1,5 +1,5 @@
-/* Extensions, on the fake runtime: unified shared memory, device addresses, hints,
- * suggested work-group sizes, identity.
+/* Extensions on the fake runtime: unified shared memory, device addresses, external memory, hints,
+ * suggested work-group sizes and UUIDs.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void *allocate(struct fixture *fixture, cl_unified_shared_memory_type_int
     assert_true(info_value == (expected));                                                         \
   } while (0)
 
-static void usm_allocations(void **state) {
+static void usm_allocations_have_their_type(void **state) {
   struct fixture *fixture = *state;
   static const cl_mem_properties_intel placed[] = {CL_MEM_ALLOC_FLAGS_INTEL,
                                                    CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, 0};
@@ -97,7 +97,7 @@ static cl_command_type type_of(cl_event event) {
   return type;
 }
 
-static void usm_commands(void **state) {
+static void usm_commands_are_ordered(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   cl_event events[5];
@@ -134,7 +134,7 @@ static void usm_commands(void **state) {
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueMigrateMemINTEL(fixture->queue, a, BYTES, 64, 0, NULL, NULL),
                    CL_INVALID_VALUE);
-  /* The blocking free waits for a launch that uses the memory. */
+  /* A blocking free waits for a launch that uses the memory. */
   assert_cl(
       clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &events[0]));
   assert_cl(clMemBlockingFreeINTEL(fixture->context, a));
@@ -146,7 +146,7 @@ static void usm_commands(void **state) {
 
 /* ---- device addresses --------------------------------------------------------------------- */
 
-static void device_address(void **state) {
+static void kernels_use_device_addresses(void **state) {
   struct fixture *fixture = *state;
   static const cl_mem_properties wanted[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0};
   static const cl_mem_properties wrong[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2, 0};
@@ -174,7 +174,7 @@ static void device_address(void **state) {
   assert_cl(clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, sizeof list, list, NULL));
   assert_memory_equal(list, wanted, sizeof list);
 
-  /* a kernel that is given addresses alone */
+  /* a kernel whose arguments are all addresses */
   cl_kernel kernel = fixture_kernel(fixture, "add");
   const int n = 2;
   assert_cl(clSetKernelArgDevicePointerEXT(kernel, 0, address));
@@ -200,7 +200,7 @@ static void device_address(void **state) {
 
 enum { PAGE = 4096 };
 
-/* A dma-buf for the fake runtime: two pages, which the test has mapped. */
+/* Creates a dma-buf for the fake runtime. It has two pages, which the test maps. */
 static int *make_dma_buf(int *fd) {
   *fd = memfd_create("a dma-buf", MFD_CLOEXEC);
   assert_true(*fd >= 0);
@@ -214,7 +214,7 @@ static bool is_closed(int fd) {
   return fcntl(fd, F_GETFD) < 0;
 }
 
-/* A kernel adds one to the first ints of a buffer. */
+/* Runs a kernel that adds one to the first ints of a buffer. */
 static void add_one(struct fixture *fixture, cl_mem mem) {
   cl_kernel kernel = fixture_add(fixture, "add", mem, mem, 1);
   assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
@@ -222,7 +222,7 @@ static void add_one(struct fixture *fixture, cl_mem mem) {
   clReleaseKernel(kernel);
 }
 
-static void dma_buf(void **state) {
+static void dma_buf_buffers_are_not_copied(void **state) {
   struct fixture *fixture = *state;
   int fd, *pages = make_dma_buf(&fd);
   const cl_mem_properties list[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
@@ -252,9 +252,9 @@ static void dma_buf(void **state) {
                                            &host, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
   assert_null(clCreateBufferWithProperties(fixture->context, list + 2, 0, 64, NULL, &code));
-  assert_int_equal(code, CL_INVALID_PROPERTY); /* devices, but no handle */
+  assert_int_equal(code, CL_INVALID_PROPERTY); /* devices without a handle */
 
-  assert_false(is_closed(fd)); /* a failure leaves it to the application */
+  assert_false(is_closed(fd)); /* after a failure the application still owns it */
   cl_mem mem = clCreateBufferWithProperties(fixture->context, list, 0, 2 * PAGE, NULL, &code);
   assert_cl(code);
   cl_mem plain = fixture_buffer(fixture, BYTES);
@@ -290,8 +290,8 @@ static void dma_buf(void **state) {
   munmap(pages, 2 * PAGE);
 }
 
-/* A camera's picture: rows with a gap after each, filled and read in place. */
-static void dma_buf_image(void **state) {
+/* A camera image with a gap after each row is filled and read in place. */
+static void dma_buf_images_have_row_gaps(void **state) {
   struct fixture *fixture = *state;
   enum { W = 10, H = 8, PITCH = 64 };
   int fd, *pages = make_dma_buf(&fd);
@@ -344,8 +344,8 @@ static void dma_buf_image(void **state) {
   munmap(pages, 2 * PAGE);
 }
 
-/* Memory that nothing may write once it is made: neither host nor commands nor kernels. */
-static void immutable_memory(void **state) {
+/* Neither the host nor commands nor kernels may write an immutable object. */
+static void immutable_memory_is_not_written(void **state) {
   struct fixture *fixture = *state;
   enum { CONTENTS = CL_MEM_IMMUTABLE_EXT | CL_MEM_COPY_HOST_PTR, TEXELS = 4 };
   static const cl_mem_flags refused[] = {CL_MEM_IMMUTABLE_EXT,
@@ -376,7 +376,7 @@ static void immutable_memory(void **state) {
   assert_cl(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
   assert_int_equal(flags, CONTENTS);
 
-  /* Parts of it are immutable, too, and an image in it needs the flag. */
+  /* Its sub-buffers are immutable too, and an image in it requires the flag. */
   assert_null(
       clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
@@ -417,7 +417,7 @@ static void immutable_memory(void **state) {
   assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_INVALID_ARG_VALUE);
   clReleaseKernel(kernel);
 
-  /* Reading it is allowed. */
+  /* Reads are allowed. */
   assert_cl(clEnqueueReadBuffer(q, part, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL));
   assert_memory_equal(found, host, sizeof found);
   const size_t all[3] = {TEXELS, 1, 1};
@@ -436,7 +436,7 @@ static void immutable_memory(void **state) {
     clReleaseMemObject(all_mems[i]);
 }
 
-static void imported_memory(void **state) {
+static void imported_memory_is_not_copied(void **state) {
   struct fixture *fixture = *state;
   static const cl_import_properties_arm dma[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM,
                                                  CL_IMPORT_DMA_BUF_DATA_CONSISTENCY_WITH_HOST_ARM,
@@ -457,7 +457,7 @@ static void imported_memory(void **state) {
   assert_int_equal(pages[0], 1);
   clReleaseMemObject(mem);
   munmap(pages, 2 * PAGE);
-  assert_int_equal(close(fd), 0); /* Arm's extension leaves it to the application */
+  assert_int_equal(close(fd), 0); /* cl_arm_import_memory leaves it to the application */
 
   static int values[4 * N]; /* anywhere in a page */
   mem = clImportMemoryARM(context, 0, NULL, values + 3, BYTES, &code);
@@ -493,7 +493,7 @@ static void imported_memory(void **state) {
 
 /* ---- hints, sizes, identity ------------------------------------------------------------------ */
 
-static void queue_hints(void **state) {
+static void queue_hints_are_checked(void **state) {
   struct fixture *fixture = *state;
   static const struct {
     cl_queue_properties list[5];
@@ -525,8 +525,8 @@ static void queue_hints(void **state) {
   }
 }
 
-/* The suggestion is what a launch without a local size gets. */
-static void suggested_local_size(void **state) {
+/* The suggested size is the one that a launch without a local size uses. */
+static void suggested_local_size_is_that_of_launches(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 4096);
   cl_kernel ids = fixture_kernel(fixture, "ids"), required = fixture_kernel(fixture, "required");
@@ -567,7 +567,7 @@ static void suggested_local_size(void **state) {
   clReleaseMemObject(mem);
 }
 
-static void uuids(void **state) {
+static void uuids_identify_device_and_driver(void **state) {
   struct fixture *fixture = *state;
   cl_uchar device[CL_UUID_SIZE_KHR], again[CL_UUID_SIZE_KHR], driver[CL_UUID_SIZE_KHR];
   cl_bool valid;
@@ -582,8 +582,8 @@ static void uuids(void **state) {
   assert_int_equal(valid, CL_FALSE);
 }
 
-/* Every function of the extensions that are reported is found by its name. */
-static void extension_functions(void **state) {
+/* All functions of the reported extensions can be found by name. */
+static void extension_functions_are_found(void **state) {
   static const char *const names[] = {
       "clCreateCommandQueueWithPropertiesKHR",
       "clGetKernelSuggestedLocalWorkSize",
@@ -615,10 +615,17 @@ static void extension_functions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(usm_allocations), TEST(usm_commands),        TEST(device_address),
-      TEST(dma_buf),         TEST(dma_buf_image),       TEST(immutable_memory),
-      TEST(imported_memory), TEST(queue_hints),         TEST(suggested_local_size),
-      TEST(uuids),           TEST(extension_functions),
+      TEST(usm_allocations_have_their_type),
+      TEST(usm_commands_are_ordered),
+      TEST(kernels_use_device_addresses),
+      TEST(dma_buf_buffers_are_not_copied),
+      TEST(dma_buf_images_have_row_gaps),
+      TEST(immutable_memory_is_not_written),
+      TEST(imported_memory_is_not_copied),
+      TEST(queue_hints_are_checked),
+      TEST(suggested_local_size_is_that_of_launches),
+      TEST(uuids_identify_device_and_driver),
+      TEST(extension_functions_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

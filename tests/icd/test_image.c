@@ -1,5 +1,5 @@
-/* Images and samplers, row by row of the specification's lists, on the fake runtime:
- * creation, queries, commands, kernel arguments.
+/* Images and samplers on the fake runtime, following the error lists of the specification:
+ * creation, queries, commands and kernel arguments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static const struct {
     {.desc = D2(4, 4), .format = {CL_sRGB, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_SHORT_565}, .code = CL_SUCCESS},
     {.desc = D2(4, 4), .format = {CL_sBGRA, CL_UNORM_INT8}, .flags = CL_MEM_READ_ONLY, .code = CL_SUCCESS},
-    /* flags and host pointers */
+    /* flags and host_ptr */
     {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, .code = CL_INVALID_VALUE},
     {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, .code = CL_INVALID_VALUE},
     {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_KERNEL_READ_AND_WRITE, .code = CL_INVALID_VALUE},
@@ -120,7 +120,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void creation(void **state) {
+static void creates_images_or_reports_errors(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -155,8 +155,8 @@ static void creation(void **state) {
   assert_cl(clReleaseMemObject(image));
 }
 
-/* Images in buffers and in images. */
-static void images_in_memory(void **state) {
+/* Images created from buffers and from images. */
+static void creates_images_in_buffers_and_images(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   cl_mem buffer = fixture_buffer(fixture, 256), found;
@@ -191,7 +191,7 @@ static void images_in_memory(void **state) {
   assert_null(clCreateImage(fixture->context, CL_MEM_USE_HOST_PTR, &rgba8, &flat, memory, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 
-  /* The same texels with another meaning of their channels. */
+  /* The same texels, with a different interpretation of their channels. */
   const cl_image_format srgb = {CL_sRGBA, CL_UNORM_INT8}, bgra = {CL_BGRA, CL_UNORM_INT8};
   flat.mem_object = image;
   cl_mem view = make(fixture, 0, &srgb, &flat, NULL);
@@ -202,7 +202,7 @@ static void images_in_memory(void **state) {
   flat.image_height = 7;
   assert_null(clCreateImage(fixture->context, 0, &srgb, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-  cl_image_desc solid = flat; /* can be made from a buffer, but not from an image */
+  cl_image_desc solid = flat; /* valid for a buffer, but not for an image */
   solid.image_type = CL_MEM_OBJECT_IMAGE3D;
   solid.image_depth = 1;
   assert_null(clCreateImage(fixture->context, 0, &srgb, &solid, NULL, &code));
@@ -210,7 +210,7 @@ static void images_in_memory(void **state) {
   assert_cl(clReleaseMemObject(view));
   assert_cl(clReleaseMemObject(image));
 
-  /* Numbers may be seen as depths, but not depths as numbers. */
+  /* An R image may be viewed as a depth image, but not the other way round. */
   const cl_image_format r = {CL_R, CL_FLOAT}, depth = {CL_DEPTH, CL_FLOAT};
   flat = (cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
   image = flat.mem_object = make(fixture, 0, &r, &(cl_image_desc)D2(4, 4), NULL);
@@ -221,7 +221,7 @@ static void images_in_memory(void **state) {
   assert_cl(clReleaseMemObject(view));
   assert_cl(clReleaseMemObject(image));
 
-  /* An image is no buffer. */
+  /* An image cannot be used as a buffer. */
   image = make_2d(fixture, 0, 4, 4);
   const cl_buffer_region region = {0, 16};
   assert_null(clCreateSubBuffer(image, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
@@ -238,7 +238,7 @@ static void images_in_memory(void **state) {
 
 /* ---- queries ---------------------------------------------------------------------------- */
 
-static void info(void **state) {
+static void queries_return_the_description(void **state) {
   struct fixture *fixture = *state;
   static const struct {
     cl_image_desc desc;
@@ -287,7 +287,7 @@ static void info(void **state) {
 }
 
 /* The formats that OpenCL 3.0 requires of every device with images. */
-static void formats(void **state) {
+static void required_formats_are_supported(void **state) {
   struct fixture *fixture = *state;
   static const cl_channel_type types[] = {
       CL_UNORM_INT8,    CL_UNORM_INT16,    CL_SIGNED_INT8,    CL_SIGNED_INT16, CL_SIGNED_INT32,
@@ -330,8 +330,9 @@ static void formats(void **state) {
 /* ---- commands ---------------------------------------------------------------------------------
  */
 
-/* A box of a 3D image to and from memory with pitches, through a buffer and another image. */
-static void transfers(void **state) {
+/* Transfers a box of a 3D image from and to memory with pitches, through a buffer and another
+ * image. */
+static void transfers_copy_boxes(void **state) {
   struct fixture *fixture = *state;
   enum { W = 6, H = 5, D = 4, ROW = 40, SLICE = 240 };
   static unsigned char in[D * SLICE], out[D * SLICE], expected[D * SLICE];
@@ -353,7 +354,7 @@ static void transfers(void **state) {
   assert_cl(
       clEnqueueReadImage(fixture->queue, image, CL_TRUE, from, region, 16, 64, out, 0, NULL, NULL));
   assert_memory_equal(out, expected, sizeof out);
-  /* to a buffer, into the other image elsewhere, and out of that */
+  /* to a buffer, from there to another place in the other image, and back */
   const size_t elsewhere[3] = {2, 3, 0};
   assert_cl(
       clEnqueueCopyImageToBuffer(fixture->queue, image, buffer, from, region, 8, 0, NULL, NULL));
@@ -383,8 +384,8 @@ static void transfers(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The layers of a 1D array are a slice pitch apart, in the host's memory, too. */
-static void arrays_of_lines(void **state) {
+/* The layers of a 1D array have the distance of the slice pitch, also in host memory. */
+static void layers_of_1d_arrays_have_slice_pitch(void **state) {
   struct fixture *fixture = *state;
   enum { W = 5, N = 3, SLICE = 32 };
   unsigned char in[N * SLICE], out[N * W * 4];
@@ -419,7 +420,7 @@ static void arrays_of_lines(void **state) {
   assert_cl(clReleaseMemObject(image));
 }
 
-static void misuse(void **state) {
+static void refuses_bad_arguments(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
   cl_mem image = make_2d(fixture, 0, 8, 6), other = make_2d(fixture, 0, 8, 6);
@@ -496,12 +497,11 @@ static void misuse(void **state) {
     assert_cl(clReleaseMemObject(mems[i]));
 }
 
-/* ---- samplers and kernel arguments
- * ---------------------------------------------------------------- */
+/* ---- samplers and kernel arguments -------------------------------------------------- */
 
-/* Regions mapped for writing must not overlap, those for reading may, and rectangles side
- * by side do not. */
-static void overlapping_maps(void **state) {
+/* Regions that are mapped for writing must not overlap. Regions that are mapped for reading, and
+ * adjacent rectangles, may be mapped at the same time. */
+static void overlapping_writable_maps_fail(void **state) {
   struct fixture *fixture = *state;
   static const struct {
     size_t origin[3], region[3];
@@ -542,7 +542,7 @@ static void overlapping_maps(void **state) {
   assert_null(MAP(31, 2, CL_MAP_WRITE));
   assert_int_equal(code, CL_INVALID_OPERATION);
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, buffer, half, 0, NULL, NULL));
-  half = MAP(0, 32, CL_MAP_WRITE); /* not mapped any more */
+  half = MAP(0, 32, CL_MAP_WRITE); /* no longer mapped */
   assert_cl(code);
 #undef MAP
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, buffer, half, 0, NULL, NULL));
@@ -552,9 +552,9 @@ static void overlapping_maps(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The same for memory objects that share memory: a buffer, a part of it, and an image in it whose
- * rows have gaps. */
-static void overlapping_maps_of_parts(void **state) {
+/* The same for memory objects that share memory: a buffer, a sub-buffer, and an image in it with
+ * gaps between its rows. */
+static void overlapping_maps_of_parts_fail(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
   cl_mem buffer = fixture_buffer(fixture, 1024);
@@ -611,7 +611,7 @@ static void overlapping_maps_of_parts(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-static void samplers(void **state) {
+static void samplers_have_their_properties(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   const cl_sampler_properties twice[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
@@ -661,7 +661,7 @@ static void samplers(void **state) {
   assert_int_equal(clGetSamplerInfo(NULL, CL_SAMPLER_CONTEXT, 0, NULL, NULL), CL_INVALID_SAMPLER);
 }
 
-static void arguments(void **state) {
+static void kernels_get_descriptors(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   cl_kernel kernel = fixture_kernel(fixture, "describe");
@@ -740,10 +740,17 @@ static void arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(creation), TEST(images_in_memory), TEST(info),
-      TEST(formats),  TEST(transfers),        TEST(arrays_of_lines),
-      TEST(misuse),   TEST(overlapping_maps), TEST(overlapping_maps_of_parts),
-      TEST(samplers), TEST(arguments),
+      TEST(creates_images_or_reports_errors),
+      TEST(creates_images_in_buffers_and_images),
+      TEST(queries_return_the_description),
+      TEST(required_formats_are_supported),
+      TEST(transfers_copy_boxes),
+      TEST(layers_of_1d_arrays_have_slice_pitch),
+      TEST(refuses_bad_arguments),
+      TEST(overlapping_writable_maps_fail),
+      TEST(overlapping_maps_of_parts_fail),
+      TEST(samplers_have_their_properties),
+      TEST(kernels_get_descriptors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Images of all types in buffers, and queries of what they will need
- * (cl_ext_image_requirements_info, cl_ext_image_from_buffer): on the fake runtime.
+/* Images of all types in buffers, and queries of their requirements
+ * (cl_ext_image_requirements_info, cl_ext_image_from_buffer), on the fake runtime.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const cl_image_format rgba8 = {CL_RGBA, CL_UNORM_INT8}, r8 = {CL_R, CL_UN
 
 enum { W = 5, H = 3, D = 2 };
 
-/* An image of each type, W wide, and how many rows it has. */
+/* An image of each type with width W, and its number of rows. */
 static const struct {
   cl_image_desc desc;
   size_t rows;
@@ -47,9 +47,9 @@ static size_t requirement(struct fixture *fixture, const cl_image_format *format
   return value;
 }
 
-/* A buffer of as many bytes as the query gives is enough, one byte less is not; with a gap after
- * each row, too. */
-static void sizes(void **state) {
+/* A buffer of the queried size is sufficient, and one with a byte less is not. Also with a gap
+ * after each row. */
+static void queried_size_is_sufficient(void **state) {
   struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++)
     for (size_t gap = 0; gap < (types[i].rows > 1 ? 2 : 1); gap++) {
@@ -80,8 +80,8 @@ static void sizes(void **state) {
     }
 }
 
-/* The last texel is at the buffer's end. */
-static void contents(void **state) {
+/* The last texel is at the end of the buffer. */
+static void commands_reach_the_last_texel(void **state) {
   struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++) {
     const size_t size = types[i].rows * W * 4;
@@ -109,7 +109,7 @@ static void contents(void **state) {
   }
 }
 
-static void alignments(void **state) {
+static void refuses_misaligned_images(void **state) {
   struct fixture *fixture = *state;
   static const cl_image_requirements_info_ext queries[] = {
       CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT,
@@ -122,7 +122,7 @@ static void alignments(void **state) {
     assert_int_equal(requirement(fixture, NULL, &types[0].desc, queries[i]), 16);
     assert_int_equal(requirement(fixture, NULL, NULL, queries[i]), 16);
   }
-  /* Other alignments are refused: of a pitch, a slice, a part of a buffer, a pointer. */
+  /* Misaligned row pitches, slice pitches, sub-buffers and pointers are refused. */
   cl_int code;
   static _Alignas(16) unsigned char memory[1024];
   cl_mem buffer = fixture_buffer(fixture, sizeof memory);
@@ -165,13 +165,13 @@ static void alignments(void **state) {
   clReleaseMemObject(odd);
 }
 
-/* The limits of a type, and of all types that have the dimension. */
-static void limits(void **state) {
+/* Queries the limits of each type, and of all types that have the dimension. */
+static void queried_limits_are_those_of_the_type(void **state) {
   struct fixture *fixture = *state;
   enum { NONE = 0 };
   static const struct {
     cl_image_requirements_info_ext query;
-    cl_uint all, of[TYPES]; /* as types has them */
+    cl_uint all, of[TYPES]; /* in the order of types */
   } rows[] = {
       {CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
        ICD_IMAGE_SIDE_MAX,
@@ -201,7 +201,7 @@ static void limits(void **state) {
   }
 }
 
-static void misuse(void **state) {
+static void refuses_bad_arguments(void **state) {
   struct fixture *fixture = *state;
   const cl_image_desc good = types[3].desc, empty = {.image_type = CL_MEM_OBJECT_IMAGE1D},
                       buffer = {.image_type = CL_MEM_OBJECT_BUFFER, .image_width = 1};
@@ -306,7 +306,9 @@ static void misuse(void **state) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(sizes), TEST(contents), TEST(alignments), TEST(limits),
-                                     TEST(misuse)};
+  const struct CMUnitTest tests[] = {
+      TEST(queried_size_is_sufficient), TEST(commands_reach_the_last_texel),
+      TEST(refuses_misaligned_images), TEST(queried_limits_are_those_of_the_type),
+      TEST(refuses_bad_arguments)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* Misuse of the API, through the ICD loader: every call with an argument that the
- * specification forbids returns the error that it requires, and changes nothing. Calls with
- * errcode_ret are made with NULL there, too. misuse/generate.py makes the table.
+/* Calls with invalid arguments, through the ICD loader: each returns the error that the
+ * specification requires and changes nothing. Calls with errcode_ret are also made with NULL there.
+ * misuse/generate.py generates the table.
  *
- * All arguments of OpenCL's functions are integers or pointers, which x86-64 and arm64 pass in a
- * register or a slot of 64 bits each: so one function type serves for all.
+ * All arguments of OpenCL functions are integers or pointers, which x86-64 and arm64 pass in a
+ * 64-bit register or stack slot each, so one function type is enough for all.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -30,17 +30,17 @@ enum {
   ARGS = 16,
   BUFFER_BYTES = 1024,
   SUB_BYTES = 512,
-  LOCAL_BYTES = 48 * 1024, /* all of the device's */
-  SENTINEL = 12345,        /* no code of OpenCL's */
+  LOCAL_BYTES = 48 * 1024, /* all local memory of the device */
+  SENTINEL = 12345,        /* not an OpenCL code */
 
 };
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* Names that rows use. OBJECTS: a list of one, list_NAME, goes with each. */
+/* Names for use in rows. For each of OBJECTS there is also list_NAME, a list of one object. */
 #define OBJECTS(X)                                                                                 \
   X(null)                                                                                          \
-  X(blank) /* an object of no kind of ours, as another vendor's */                                 \
+  X(blank) /* an object of another vendor */                                                       \
   X(platform)                                                                                      \
   X(device)                                                                                        \
   X(context)                                                                                       \
@@ -64,11 +64,11 @@ enum {
   X(stale_semaphore)                                                                               \
   X(stale_command_buffer)                                                                          \
   X(stale_command)                                                                                 \
-  X(final_buffer)    /* a command buffer that cannot be changed */                                 \
-  X(growing_buffer)  /* one that could be, later */                                                \
-  X(changing_buffer) /* which command is in */                                                     \
+  X(final_buffer)    /* a finalized command buffer */                                              \
+  X(growing_buffer)  /* one that is not finalized */                                               \
+  X(changing_buffer) /* contains changing_command */                                               \
   X(growing_command)                                                                               \
-  X(fixed_command) /* of whose fields the arguments can be changed */                              \
+  X(fixed_command) /* whose arguments can be updated */                                            \
   X(stale_image)                                                                                   \
   X(queue2) /* of another context */                                                               \
   X(buffer2)                                                                                       \
@@ -80,7 +80,7 @@ enum {
   X(no_access)                                                                                     \
   X(host_reads)                                                                                    \
   X(host_writes)                                                                                   \
-  X(idle)        /* a program that is not built */                                                 \
+  X(idle)        /* a program that has not been built */                                           \
   X(bare_kernel) /* without arguments */                                                           \
   X(tight_kernel)                                                                                  \
   X(greedy_kernel)                                                                                 \
@@ -89,7 +89,7 @@ enum {
   X(failed_event)                                                                                  \
   X(svm)
 
-/* Data that rows point to: X(name, type, contents ...) */
+/* Data to which rows point: X(name, type, contents ...) */
 #define DATA(X)                                                                                    \
   X(partition_equally, cl_device_partition_property, CL_DEVICE_PARTITION_EQUALLY, 1, 0)            \
   X(partition_unknown, cl_device_partition_property, 0x4242, 1, 0)                                 \
@@ -181,7 +181,7 @@ enum {
   X(svm_odd)                                                                                       \
   X(svm_list)
 
-/* Changes of a launch of command buffers: X(name, contents) */
+/* Updates of a launch in a command buffer: X(name, contents) */
 #define CHANGES(X)                                                                                 \
   X(nothing, .command = GET(cl_mutable_command_khr, command))                                      \
   X(command_null, .num_args = 0)                                                                   \
@@ -228,7 +228,7 @@ enum slot {
 };
 
 static uint64_t values[V_COUNT];
-static void *blank[8]; /* begins with our dispatch table, through which the loader calls */
+static void *blank[8]; /* begins with our dispatch table, because the loader calls through it */
 
 #define AS_LIST(name) static uint64_t list_##name[2];
 OBJECTS(AS_LIST)
@@ -238,7 +238,7 @@ static cl_int errcode;
 
 static void ignore(void) {}
 
-/* The last message that the context's callback got. */
+/* The last message to the context's callback. */
 static char sentence_of_context[256];
 
 static void CL_CALLBACK note_error(const char *sentence, const void *data, size_t size,
@@ -372,7 +372,7 @@ static cl_semaphore_khr make_semaphore(cl_context context, cl_platform_id platfo
   return semaphore;
 }
 
-/* Nor those of command buffers. */
+/* The loader does not export the functions of command buffers. */
 static __typeof__(icd_clCreateCommandBufferKHR) *create_buffer;
 static __typeof__(icd_clReleaseCommandBufferKHR) *release_buffer;
 static __typeof__(icd_clFinalizeCommandBufferKHR) *finalize;
@@ -424,7 +424,7 @@ static cl_event make_user_event(cl_context context, cl_int status) {
   return event;
 }
 
-/* One of each kind that has been released. */
+/* Creates and releases one object of each kind. */
 static void make_stale(cl_device_id device, cl_platform_id platform) {
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
   cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, NULL);
@@ -601,8 +601,9 @@ struct argument {
 
 struct row {
   const char *call, *what;
-  char returns; /* i: a code; p: a pointer, the code by the last argument; n: a pointer without
-                 * a code; s: a query of a size one byte less than it says it needs */
+  /* i: returns a code. p: returns a pointer, and the code in the last argument. n: returns a
+   * pointer without a code. s: a query whose size is one byte too small. */
+  char returns;
   cl_int code;
   int count;
   struct argument arguments[ARGS];
@@ -618,7 +619,7 @@ typedef uint64_t (*any_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_
                                  uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                                  uint64_t, uint64_t, uint64_t, uint64_t);
 
-/* The loader's function, or an extension's. */
+/* Finds a function in the loader, or one of an extension. */
 static any_function find(const char *name) {
   void *function = dlsym(RTLD_DEFAULT, name);
   if (!function)
@@ -633,8 +634,9 @@ static uint64_t call(any_function f, const uint64_t *a) {
            a[14], a[15]);
 }
 
-/* Where the device has no shared virtual memory (its addresses are taken: the address
- * sanitizer), calls on it say so, unless a handle is wrong. */
+/* Returns the expected code. If the device has no shared virtual memory because AddressSanitizer
+ * uses its addresses, calls that need it return CL_INVALID_OPERATION, unless a handle is
+ * invalid. */
 static cl_int expected(const struct row *row) {
   static const char *const names[] = {"SVM",           "clSetKernelExecInfo",
                                       "MemAllocINTEL", "MemPointerINTEL",
@@ -679,15 +681,15 @@ static cl_int run(const struct row *row, any_function f, uint64_t *arguments, bo
   }
 }
 
-/* A message begins with the name of the call. The core's functions that were an extension's have
- * both names. */
+/* Whether a message begins with the name of the call. Core functions that were part of an
+ * extension have two names. */
 static bool names_call(const char *sentence, const char *name) {
   const size_t length = strcspn(sentence, ":");
   return strncmp(sentence, name, length) == 0 &&
          (!name[length] || strcmp(name + length, "KHR") == 0);
 }
 
-static void rows_of_misuse(void **state) {
+static void invalid_arguments_return_the_required_error(void **state) {
   int bad = 0;
   for (int i = 0; i < ROWS; i++) {
     const struct row *row = &rows[i];
@@ -731,8 +733,8 @@ static cl_uint references(cl_int(CL_API_CALL *query)(void *, cl_uint, size_t, vo
   references((cl_int(CL_API_CALL *)(void *, cl_uint, size_t, void *, size_t *))(query), V_##name,  \
              (info))
 
-/* The objects have survived, with the references that they had, and still work. */
-static void objects_after_misuse(void **state) {
+/* The objects still work and have their original reference counts. */
+static void objects_still_work_after_invalid_calls(void **state) {
   assert_int_equal(REFERENCES(clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT), 1);
   assert_int_equal(REFERENCES(clGetCommandQueueInfo, queue, CL_QUEUE_REFERENCE_COUNT), 1);
   assert_int_equal(REFERENCES(clGetMemObjectInfo, buffer, CL_MEM_REFERENCE_COUNT), 1);
@@ -754,8 +756,9 @@ static void objects_after_misuse(void **state) {
     assert_int_equal(result[i], n);
 }
 
-/* Stale handles of each kind are still refused when many objects have been made and released. */
-static void stale_handles_after_reuse(void **state) {
+/* Stale handles of each kind are still refused after many objects have been created and
+ * released. */
+static void stale_handles_are_refused_after_reuse(void **state) {
   cl_context context = GET(cl_context, context);
   enum { MANY = 1000 };
   for (int i = 0; i < MANY; i++) {
@@ -776,9 +779,9 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_of_misuse),
-      cmocka_unit_test(objects_after_misuse),
-      cmocka_unit_test(stale_handles_after_reuse),
+      cmocka_unit_test(invalid_arguments_return_the_required_error),
+      cmocka_unit_test(objects_still_work_after_invalid_calls),
+      cmocka_unit_test(stale_handles_are_refused_after_reuse),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
-/* Objects and their errors, row by row of the specification's lists, on the fake
- * runtime: platform, device, context, queue, buffer, event.
+/* Objects and their errors on the fake runtime, following the error lists of the specification:
+ * platform, device, context, queue, buffer and event.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "icd/cl_tegracl.h"
 #include "icd/platform/uuid.h"
 
-/* Memory that is no object, as a handle of each type. */
+/* Memory that is not an object, as a handle of each type. */
 static uint64_t foreign[64];
 #define FOREIGN(type) ((type)(void *)foreign)
 
-/* The call, which stores into the variable code, gives this and no object. */
+/* Expects that a call, which stores into the variable code, returns this error and no object. */
 #define REFUSED(expected, call)                                                                    \
   do {                                                                                             \
     code = 1;                                                                                      \
@@ -23,7 +23,7 @@ static uint64_t foreign[64];
 
 /* ---- platform and device ------------------------------------------------------------ */
 
-static void platforms(void **state) {
+static void platform_queries_and_errors(void **state) {
   cl_platform_id platform;
   cl_uint count;
   char text[256];
@@ -44,10 +44,10 @@ static void platforms(void **state) {
   assert_memory_equal(text, "OpenCL 3.0 ", 11);
 }
 
-/* Every entry is there, and what Linux has is found by its name. */
-static void dispatch(void **state) {
+/* All entries are set, and functions that exist on Linux are found by name. */
+static void dispatch_table_is_complete(void **state) {
   const cl_icd_dispatch *table = icd_platform.object.dispatch;
-  assert_ptr_equal(*(void **)&icd_platform, table); /* first word of the object */
+  assert_ptr_equal(*(void **)&icd_platform, table); /* the first word of the object */
   const size_t entries = sizeof *table / sizeof(void *);
   for (size_t i = 0; i < entries; i++)
     assert_non_null(((void *const *)table)[i]);
@@ -60,7 +60,7 @@ static void dispatch(void **state) {
   assert_null(clGetExtensionFunctionAddressForPlatform(NULL, "clGetPlatformInfo"));
 }
 
-static void devices(void **state) {
+static void device_functions_and_errors(void **state) {
   cl_device_id device;
   cl_uint count;
   assert_cl(clGetDeviceIDs(&icd_platform, CL_DEVICE_TYPE_ALL, 1, &device, &count));
@@ -87,8 +87,8 @@ static void devices(void **state) {
   assert_int_equal(clCreateSubDevices(device, partition, 0, NULL, &count), CL_INVALID_VALUE);
 }
 
-/* Every query of OpenCL 1.0 to 3.0 and of the extensions that are reported. */
-static void device_info(void **state) {
+/* All queries of OpenCL 1.0 to 3.0 and of the reported extensions. */
+static void device_info_answers_all_queries(void **state) {
   cl_device_id device = icd_device();
   unsigned char value[8192];
   size_t size;
@@ -121,7 +121,7 @@ static void device_info(void **state) {
   assert_cl(clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, NULL));
   assert_non_null(strstr(text, "GA10B"));
   assert_non_null(strstr(text, "software Orin"));
-  /* both forms of the extension list agree */
+  /* Both forms of the list of extensions agree. */
   assert_cl(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
   assert_cl(
       clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof versions, versions, &size));
@@ -133,8 +133,8 @@ static void device_info(void **state) {
   assert_int_equal(clGetDeviceInfo(NULL, CL_DEVICE_TYPE, 8, value, NULL), CL_INVALID_DEVICE);
 }
 
-/* The test vectors are sha256sum's. */
-static void sha256(void **state) {
+/* The expected hashes are from sha256sum. */
+static void sha256_matches_sha256sum(void **state) {
   static const struct {
     const char *text;
     unsigned char first[4];
@@ -150,8 +150,8 @@ static void sha256(void **state) {
   }
 }
 
-/* The same in each query; another for another kind, name or identity. */
-static void uuids(void **state) {
+/* A UUID is the same in each query, and differs for another kind, name or identity. */
+static void uuids_depend_on_kind_name_and_identity(void **state) {
   static const struct {
     const char *kind, *name, *identity;
   } things[] = {
@@ -185,7 +185,7 @@ static void CL_CALLBACK count_context(cl_context context, void *data) {
   order[1] = order[0]++;
 }
 
-static void contexts(void **state) {
+static void context_functions_and_errors(void **state) {
   cl_device_id device = icd_device(), bad = FOREIGN(cl_device_id);
   const cl_context_properties platform = (cl_context_properties)&icd_platform;
   const cl_context_properties good[] = {CL_CONTEXT_PLATFORM, platform, CL_CONTEXT_INTEROP_USER_SYNC,
@@ -227,7 +227,7 @@ static void contexts(void **state) {
   assert_int_equal(clGetContextInfo(NULL, CL_CONTEXT_NUM_DEVICES, 4, &count, NULL),
                    CL_INVALID_CONTEXT);
 
-  /* destructors: in reverse order, and only when the last reference is released */
+  /* Destructors are called in reverse order, and only when the last reference is released. */
   int order[4] = {0};
   assert_int_equal(clSetContextDestructorCallback(context, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clSetContextDestructorCallback(NULL, count_context, order), CL_INVALID_CONTEXT);
@@ -238,7 +238,7 @@ static void contexts(void **state) {
   assert_cl(clReleaseContext(context));
   cl_mem mem = clCreateBuffer(context, 0, 64, NULL, &code);
   assert_cl(clReleaseContext(context));
-  /* the buffer keeps it, but the application has no handle to release any more */
+  /* The buffer holds the context, but the application has no reference left to release. */
   assert_int_equal(order[0], 0);
   assert_int_equal(clReleaseContext(context), CL_INVALID_CONTEXT);
   assert_cl(clReleaseMemObject(mem));
@@ -255,7 +255,7 @@ static void contexts(void **state) {
 
 /* ---- queue ---------------------------------------------------------------------------------- */
 
-static void queues(void **state) {
+static void queue_functions_and_errors(void **state) {
   struct fixture *fixture = *state;
   cl_context context = fixture->context;
   cl_device_id device = fixture->device;
@@ -320,7 +320,7 @@ static void queues(void **state) {
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-static void buffers(void **state) {
+static void buffer_functions_and_errors(void **state) {
   struct fixture *fixture = *state;
   cl_context context = fixture->context;
   char host[1024] = "hello";
@@ -399,12 +399,13 @@ static void buffers(void **state) {
   assert_cl(clGetMemObjectInfo(sub, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
   assert_int_equal(flags, CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_READ_ONLY);
   assert_int_equal(sub->gpu, mem->gpu + 512);
-  /* no coarser than long16 needs: applications cut buffers at 128 and 256 bytes */
+  /* No more alignment than long16 requires, because applications create sub-buffers at 128 and
+   * 256 bytes. */
   const cl_buffer_region second = {128, 128};
   cl_mem next = clCreateSubBuffer(mem, 0, kind, &second, &code);
   assert_cl(code);
   assert_cl(clReleaseMemObject(next));
-  assert_cl(clReleaseMemObject(mem)); /* the sub-buffer keeps the memory */
+  assert_cl(clReleaseMemObject(mem)); /* the sub-buffer holds the memory */
   assert_cl(clEnqueueFillBuffer(fixture->queue, sub, "x", 1, 0, 1024, 0, NULL, NULL));
   assert_cl(clRetainMemObject(sub));
   assert_cl(clGetMemObjectInfo(sub, CL_MEM_REFERENCE_COUNT, 4, &count, NULL));
@@ -419,9 +420,9 @@ static bool exists(const void *handle, int offset) {
   return icd_object_exists(ICD_MAGIC_MEM, (uintptr_t)handle + (uintptr_t)(intptr_t)offset);
 }
 
-/* A number (an argument of a bare CUBIN's kernel) is a handle as long as the object lives, however
- * often its memory is reused. */
-static void known_buffers(void **state) {
+/* A number (an argument of a bare CUBIN's kernel) is a valid handle as long as the object lives,
+ * even if its memory has been reused many times. */
+static void numbers_are_handles_of_live_buffers_only(void **state) {
   enum { MANY = 200, LIVE = 300 };
   struct fixture *fixture = *state;
   cl_mem live[LIVE];
@@ -448,7 +449,7 @@ static void known_buffers(void **state) {
 /* ---- commands on buffers ----------------------------------------------------------------------
  */
 
-static void transfers(void **state) {
+static void transfers_copy_bytes_or_report_errors(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
   cl_int code;
@@ -463,7 +464,7 @@ static void transfers(void **state) {
 #define READ(queue_, mem_, offset, size, ptr, n, list)                                             \
   clEnqueueReadBuffer(queue_, mem_, CL_TRUE, offset, size, ptr, n, list, NULL)
   assert_cl(READ(queue, mem, 0, 256, host, 0, NULL));
-  assert_cl(READ(queue, mem, 256, 0, host, 0, NULL)); /* nothing, at the end */
+  assert_cl(READ(queue, mem, 256, 0, host, 0, NULL)); /* 0 bytes at the end */
   assert_int_equal(READ(NULL, mem, 0, 1, host, 0, NULL), CL_INVALID_COMMAND_QUEUE);
   assert_int_equal(READ(queue, NULL, 0, 1, host, 0, NULL), CL_INVALID_MEM_OBJECT);
   assert_int_equal(READ(queue, other_mem, 0, 1, host, 0, NULL), CL_INVALID_CONTEXT);
@@ -491,7 +492,7 @@ static void transfers(void **state) {
   assert_int_equal(clEnqueueCopyBuffer(queue, mem, other_mem, 0, 0, 1, 0, NULL, NULL),
                    CL_INVALID_CONTEXT);
 
-  /* fill: every pattern size, at its place */
+  /* Fills with patterns of all sizes, each aligned to its size. */
   for (size_t size = 1; size <= 128; size *= 2) {
     unsigned char pattern[128], result[256];
     for (size_t i = 0; i < size; i++)
@@ -547,8 +548,8 @@ static void transfers(void **state) {
   clReleaseMemObject(readable);
 }
 
-/* Boxes against a byte-by-byte copy, and every way in which they can be wrong. */
-static void rectangles(void **state) {
+/* Compares copies of boxes with a byte-by-byte copy, and tries all errors. */
+static void rectangles_match_byte_copies(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
   enum { BYTES = 4096 };
@@ -570,7 +571,7 @@ static void rectangles(void **state) {
   assert_cl(clEnqueueReadBufferRect(queue, mem, CL_TRUE, from, to, region, row, slice, host_row,
                                     host_slice, out, 0, NULL, NULL));
   assert_memory_equal(out, expected, BYTES);
-  /* the same to a buffer, and back from memory to a buffer */
+  /* the same to a buffer, and from host memory to a buffer */
   assert_cl(clEnqueueCopyBufferRect(queue, mem, other, from, to, region, row, slice, host_row,
                                     host_slice, 0, NULL, NULL));
   assert_cl(clEnqueueReadBuffer(queue, other, CL_TRUE, 0, BYTES, out, 0, NULL, NULL));
@@ -586,7 +587,7 @@ static void rectangles(void **state) {
 #define RECT(mem_, origin, region_, row_, slice_)                                                  \
   clEnqueueReadBufferRect(queue, mem_, CL_TRUE, origin, nowhere, region_, row_, slice_, 0, 0, out, \
                           0, NULL, NULL)
-  assert_cl(RECT(mem, nowhere, all, 0, 0)); /* packed: exactly the buffer */
+  assert_cl(RECT(mem, nowhere, all, 0, 0)); /* without gaps it fills the buffer exactly */
   assert_int_equal(RECT(mem, from, all, 0, 0), CL_INVALID_VALUE);
   assert_int_equal(RECT(mem, far, all, 0, 0), CL_INVALID_VALUE);
   assert_int_equal(RECT(mem, nowhere, far, 0, 0), CL_INVALID_VALUE);
@@ -600,7 +601,7 @@ static void rectangles(void **state) {
   assert_int_equal(clEnqueueReadBufferRect(queue, mem, CL_TRUE, nowhere, nowhere, region, 0, 0, 0,
                                            0, NULL, 0, NULL, NULL),
                    CL_INVALID_VALUE);
-  /* within one buffer: side by side in the same rows is no overlap */
+  /* In one buffer, adjacent boxes in the same rows do not overlap. */
   const size_t left[3] = {0, 0, 0}, right[3] = {16, 0, 0}, close[3] = {15, 0, 0},
                below[3] = {8, 3, 0}, square[3] = {16, 4, 1};
 #define WITHIN(origin, row_)                                                                       \
@@ -609,7 +610,8 @@ static void rectangles(void **state) {
   assert_int_equal(WITHIN(close, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(below, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(right, 128), CL_INVALID_VALUE);
-  /* parts of one buffer, each with its own pitches: the second row, or between two */
+  /* Sub-buffers of one buffer, with different pitches: the second row is the same, or is between
+   * two rows. */
   const cl_buffer_region halves[2] = {{0, BYTES / 2}, {BYTES / 4, BYTES / 2}};
   const size_t two[3] = {4, 2, 1};
   cl_mem parts[2];
@@ -628,7 +630,7 @@ static void rectangles(void **state) {
 /* ---- launches
  * ------------------------------------------------------------------------------------ */
 
-static void launches(void **state) {
+static void launches_use_the_right_sizes(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
   cl_mem mem = fixture_buffer(fixture, 4096);
@@ -643,7 +645,7 @@ static void launches(void **state) {
   assert_cl(clSetKernelArg(required, 0, sizeof mem, &mem));
   assert_cl(clSetKernelArg(bounded, 0, sizeof mem, &mem));
 
-  /* what the kernel gets, and what the GPU gets */
+  /* Checks the hidden parameters of the kernel and the launch on the GPU. */
   struct kernel_hidden hidden;
   assert_cl(LAUNCH(ids, 3, offset, global, local));
   assert_cl(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof hidden, &hidden, 0, NULL, NULL));
@@ -660,7 +662,7 @@ static void launches(void **state) {
   assert_int_equal(hidden.global_size[1], 1);
   assert_int_equal(hidden.global_offset[0], 0);
 
-  /* sizes that the driver chooses */
+  /* Work-group sizes that the driver chooses. */
   static const struct {
     size_t global[3];
     uint32_t block[3];
@@ -677,7 +679,7 @@ static void launches(void **state) {
         fail_msg("choice %zu: block %ux%ux%u", i, fake_last_launch.block[0],
                  fake_last_launch.block[1], fake_last_launch.block[2]);
   }
-  /* Primes, which no group size divides: the runtime launches several grids. */
+  /* Prime numbers, which no work-group size divides, so the runtime launches several grids. */
   const size_t awkward[2] = {1, 131071}, too_many[2] = {1, (size_t)1 << 32 | 15};
   assert_cl(LAUNCH(ids, 2, NULL, awkward, NULL));
   assert_cl(clFinish(queue));
@@ -706,9 +708,9 @@ static void launches(void **state) {
   assert_int_equal(LAUNCH(ids, 3, NULL, big_global, big), CL_INVALID_WORK_GROUP_SIZE);
   assert_int_equal(LAUNCH(required, 2, NULL, global, local), CL_INVALID_WORK_GROUP_SIZE);
   assert_int_equal(LAUNCH(bounded, 1, NULL, global, (size_t[]){96}), CL_INVALID_WORK_GROUP_SIZE);
-  assert_cl(LAUNCH(ids, 1, NULL, zero, NULL)); /* no work-items: no work */
+  assert_cl(LAUNCH(ids, 1, NULL, zero, NULL)); /* an empty range */
 
-  /* blocks of local memory, each aligned for its type */
+  /* Blocks of local memory are aligned for their types. */
   uint32_t places[2];
   assert_cl(clSetKernelArg(locals, 0, 20, NULL));
   assert_cl(clSetKernelArg(locals, 1, 100, NULL));
@@ -718,7 +720,8 @@ static void launches(void **state) {
   assert_int_equal(places[0], 0);
   assert_int_equal(places[1], 32);
   assert_int_equal(fake_last_launch.dynamic_shared_bytes, 132);
-  assert_cl(clSetKernelArg(locals, 1, 49152 - 32, NULL)); /* with 256 static bytes: too much */
+  /* together with 256 static bytes this exceeds the limit */
+  assert_cl(clSetKernelArg(locals, 1, 49152 - 32, NULL));
   assert_int_equal(LAUNCH(locals, 1, NULL, global, NULL), CL_OUT_OF_RESOURCES);
 
   cl_event event;
@@ -740,7 +743,7 @@ static void launches(void **state) {
 static void CL_CALLBACK ignore(cl_event event, cl_int status, void *data) {}
 static void CL_CALLBACK native(void *data) {}
 
-static void events(void **state) {
+static void event_functions_and_errors(void **state) {
   struct fixture *fixture = *state;
   cl_int code, status;
   cl_command_queue queue;
@@ -788,7 +791,7 @@ static void events(void **state) {
                    CL_PROFILING_INFO_NOT_AVAILABLE);
   assert_cl(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, 4, &status, NULL));
   assert_cl(clReleaseEvent(marker));
-  /* a stale handle: its memory is the context's, so looking at it is safe */
+  /* A stale handle may be read, because its memory belongs to the context. */
   assert_int_equal(clReleaseEvent(marker), CL_INVALID_EVENT);
   assert_int_equal(clRetainEvent(marker), CL_INVALID_EVENT);
   assert_cl(clReleaseEvent(user));
@@ -804,7 +807,7 @@ static void events(void **state) {
 /* ---- unsupported functions
  * ---------------------------------------------------------------------------- */
 
-static void unsupported(void **state) {
+static void unsupported_functions_return_errors(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   REFUSED(CL_INVALID_OPERATION, clCreatePipe(fixture->context, 0, 4, 4, NULL, &code));
@@ -818,21 +821,21 @@ static void unsupported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(platforms),
-      cmocka_unit_test(dispatch),
-      cmocka_unit_test(devices),
-      cmocka_unit_test(device_info),
-      cmocka_unit_test(sha256),
-      cmocka_unit_test(uuids),
-      cmocka_unit_test(contexts),
-      TEST(queues),
-      TEST(buffers),
-      TEST(known_buffers),
-      TEST(transfers),
-      TEST(rectangles),
-      TEST(launches),
-      TEST(events),
-      TEST(unsupported),
+      cmocka_unit_test(platform_queries_and_errors),
+      cmocka_unit_test(dispatch_table_is_complete),
+      cmocka_unit_test(device_functions_and_errors),
+      cmocka_unit_test(device_info_answers_all_queries),
+      cmocka_unit_test(sha256_matches_sha256sum),
+      cmocka_unit_test(uuids_depend_on_kind_name_and_identity),
+      cmocka_unit_test(context_functions_and_errors),
+      TEST(queue_functions_and_errors),
+      TEST(buffer_functions_and_errors),
+      TEST(numbers_are_handles_of_live_buffers_only),
+      TEST(transfers_copy_bytes_or_report_errors),
+      TEST(rectangles_match_byte_copies),
+      TEST(launches_use_the_right_sizes),
+      TEST(event_functions_and_errors),
+      TEST(unsupported_functions_return_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

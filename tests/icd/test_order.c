@@ -1,4 +1,4 @@
-/* Order, lifetimes and threads of commands, on the fake runtime. */
+/* Order, object lifetimes and threads of commands on the fake runtime. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void read_back(cl_command_queue queue, cl_mem mem, int expected) {
   expect_all(values, expected);
 }
 
-static void launch_and_read(void **state) {
+static void read_after_launch_returns_results(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "add", a, b, 7);
@@ -30,8 +30,8 @@ static void launch_and_read(void **state) {
   clReleaseMemObject(b);
 }
 
-/* A write that may not overtake, a launch after it, and a read after that. */
-static void non_blocking_chain(void **state) {
+/* A write that must wait, a launch after it, and a read after that. */
+static void non_blocking_commands_keep_their_order(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel slow = fixture_add(fixture, "slow_add", a, b, 1);
@@ -47,7 +47,7 @@ static void non_blocking_chain(void **state) {
   assert_cl(
       clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
   assert_cl(clFinish(fixture->queue));
-  /* the memory is not needed any more */
+  /* The memory is no longer needed. */
   assert_int_equal(a->object.references, 1);
   assert_int_equal(b->object.references, 1);
   expect_all(result[0], 1);
@@ -57,8 +57,8 @@ static void non_blocking_chain(void **state) {
   clReleaseMemObject(b);
 }
 
-/* Arguments count at the time of the enqueue, though the launch is deferred. */
-static void user_event_holds_back(void **state) {
+/* A deferred launch uses the arguments of the time when it was enqueued. */
+static void user_event_delays_commands(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "add", a, b, 5);
@@ -85,7 +85,7 @@ static void user_event_holds_back(void **state) {
   clReleaseMemObject(b);
 }
 
-static void failed_user_event(void **state) {
+static void failed_user_event_fails_commands(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "add", a, b, 5);
@@ -96,7 +96,7 @@ static void failed_user_event(void **state) {
   assert_int_equal(clWaitForEvents(1, &launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_int_equal(fixture_status(launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_int_equal(fixture_status(user), -77);
-  /* one that comes later fails as well; a blocking call says so itself */
+  /* A later command fails as well. A blocking call returns the error itself. */
   assert_cl(
       clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &late));
   assert_int_equal(fixture_status(late), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -105,7 +105,7 @@ static void failed_user_event(void **state) {
       clEnqueueReadBuffer(fixture->queue, b, CL_TRUE, 0, sizeof values, values, 1, &user, NULL),
       CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_cl(clFinish(fixture->queue));
-  read_back(fixture->queue, b, 0); /* nothing ran, and the queue goes on */
+  read_back(fixture->queue, b, 0); /* nothing ran, and the queue still works */
   clReleaseEvent(user);
   clReleaseEvent(launched);
   clReleaseEvent(late);
@@ -114,9 +114,9 @@ static void failed_user_event(void **state) {
   clReleaseMemObject(b);
 }
 
-/* The event of a launch in one queue holds a launch in another back: on the GPU,
- * without a thread of the driver. */
-static void across_queues(void **state) {
+/* The event of a launch in one queue delays a launch in another queue, on the GPU and without a
+ * thread of the driver. */
+static void events_order_launches_of_two_queues(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4),
@@ -133,7 +133,7 @@ static void across_queues(void **state) {
     read_back(other, c, 2);
     clReleaseEvent(done);
   }
-  /* a barrier without an event holds back what the host does after it */
+  /* A barrier without an event delays later commands of the host. */
   cl_event done;
   int n = 40;
   assert_cl(clSetKernelArg(first, 2, sizeof n, &n));
@@ -153,14 +153,14 @@ static void CL_CALLBACK raise_flag(cl_mem mem, void *flag) {
   atomic_store((atomic_int *)flag, 1);
 }
 
-/* By a thread of the driver, perhaps. */
+/* The flag may be set by a thread of the driver. */
 static void expect_raised(atomic_int *flag) {
   AWAIT(*flag);
   assert_int_equal(*flag, 1);
 }
 
-/* Everything is released while the GPU has yet to begin. */
-static void release_during_execution(void **state) {
+/* All objects are released before the GPU starts. */
+static void objects_live_until_the_gpu_is_done(void **state) {
   struct fixture *fixture = *state;
   for (int profiled = 0; profiled < 2; profiled++) {
     cl_command_queue queue = fixture_queue(fixture, profiled ? CL_QUEUE_PROFILING_ENABLE : 0);
@@ -184,9 +184,9 @@ static void release_during_execution(void **state) {
   }
 }
 
-/* A destructor callback comes without further calls of OpenCL, also that of a buffer whose part
- * was released last. */
-static void destructor_without_further_calls(void **state) {
+/* A destructor callback is called without further OpenCL calls. So is that of a buffer whose
+ * sub-buffer was released last. */
+static void destructor_needs_no_further_calls(void **state) {
   struct fixture *fixture = *state;
   const cl_buffer_region region = {0, N * 4};
   for (int part = 0; part < 2; part++) {
@@ -214,8 +214,8 @@ static void CL_CALLBACK release_queue(cl_mem mem, void *queue) {
   assert_cl(clReleaseCommandQueue(queue));
 }
 
-/* The first object's destructor releases the queue for which the second waits. */
-static void queue_released_in_destructor(void **state) {
+/* The destructor of the first object releases the queue for which the second one waits. */
+static void destructor_may_release_a_queue(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, 0);
   cl_mem in = fixture_buffer(fixture, N * 4), out[2];
@@ -229,7 +229,7 @@ static void queue_released_in_destructor(void **state) {
     fake_pause();
     assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
     assert_cl(clReleaseMemObject(out[i]));
-    nap(); /* a thread of the driver's waits for the first */
+    nap(); /* let a thread of the driver wait for the first */
   }
   fake_resume();
   expect_raised(&destroyed);
@@ -238,7 +238,7 @@ static void queue_released_in_destructor(void **state) {
 }
 
 struct slow_destructor {
-  atomic_int called, let_go; /* the callback sets the first and waits for the second */
+  atomic_int called, let_go; /* The callback sets called and waits for let_go. */
 };
 
 static void CL_CALLBACK wait_in_destructor(cl_mem mem, void *data) {
@@ -254,9 +254,9 @@ static void *let_go_soon(void *data) {
   return NULL;
 }
 
-/* Another thread destroys the released objects, slowly: an allocation here destroys those that it
- * has not begun to destroy, and waits for the others. */
-static void memory_freed_by_another_thread(void **state) {
+/* Another thread slowly destroys the released objects. An allocation in this thread destroys the
+ * others and waits for that thread. */
+static void allocation_waits_for_memory_freed_by_another_thread(void **state) {
   struct fixture *fixture = *state;
   struct slow_destructor slow_destructor = {0};
   cl_mem mems[2] = {fixture_buffer(fixture, N * 4), fixture_buffer(fixture, N * 4)};
@@ -281,7 +281,7 @@ static void memory_freed_by_another_thread(void **state) {
 }
 
 /* Each of many retired objects is checked a few times, not at every release. */
-static void many_retired(void **state) {
+static void retired_objects_are_checked_few_times(void **state) {
   struct fixture *fixture = *state;
   enum { COUNT = 1000, LOOKS = 10 };
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -328,8 +328,8 @@ static void *allocate_and_release(void *data) {
   return NULL;
 }
 
-/* Buffers released by threads wait for a queue while other threads create some. */
-static void threads_release(void **state) {
+/* Threads release buffers that wait for a queue while other threads create buffers. */
+static void threads_release_and_create_buffers(void **state) {
   struct fixture *fixture = *state;
   struct allocator allocators[THREADS];
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -349,7 +349,7 @@ static void threads_release(void **state) {
     assert_int_equal(allocators[i].failures, 0);
   }
   assert_cl(clFinish(fixture->queue));
-  cl_mem c = fixture_buffer(fixture, 4); /* destroys what has been released */
+  cl_mem c = fixture_buffer(fixture, 4); /* destroys the released objects */
   assert_cl(clReleaseMemObject(c));
   assert_int_equal(fake_live(), live);
   assert_cl(clReleaseKernel(kernel));
@@ -357,8 +357,8 @@ static void threads_release(void **state) {
   assert_cl(clReleaseMemObject(b));
 }
 
-/* A failed creation of a queue or a module is tried again, too. */
-static void retry_after_reclaiming(void **state) {
+/* Failed creations of queues and modules are retried too. */
+static void creations_are_retried_after_reclaiming(void **state) {
   struct fixture *fixture = *state;
   const char *source = "source";
   fake_fail_after(0, 1);
@@ -371,8 +371,8 @@ static void retry_after_reclaiming(void **state) {
   assert_cl(clReleaseProgram(program));
 }
 
-/* The last handles are released while the worker holds the command back. */
-static void release_before_deferred(void **state) {
+/* The application releases everything while the worker still has the command. */
+static void deferred_commands_hold_their_objects(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -392,8 +392,8 @@ static void release_before_deferred(void **state) {
   expect_raised(&destroyed);
 }
 
-/* A user event that will never be set: what waits for it fails. */
-static void abandoned_user_event(void **state) {
+/* Commands that wait for a user event that was released without being set fail. */
+static void released_user_event_fails_commands(void **state) {
   struct fixture *fixture = *state;
   cl_event user = clCreateUserEvent(fixture->context, NULL), marker;
   assert_cl(clEnqueueMarkerWithWaitList(fixture->queue, 1, &user, &marker));
@@ -402,7 +402,7 @@ static void abandoned_user_event(void **state) {
   assert_cl(clReleaseEvent(marker));
 }
 
-static void profiling(void **state) {
+static void profiling_times_are_in_order(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -430,7 +430,7 @@ static void profiling(void **state) {
       assert_cl(
           clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_QUEUED + k, 8, &times[k], NULL));
     assert_true(times[0] <= times[1] && times[1] <= times[2] && times[2] <= times[3]);
-    /* the clocks' error: a tick of the GPU's, and the time between two reads */
+    /* The clocks differ by at most a tick of the GPU and the time between two reads. */
     assert_true(times[0] + 1000000 >= before && times[3] <= after + 1000000);
     assert_true(times[2] + 1000000 >= last);
     last = times[3];
@@ -447,7 +447,7 @@ static void CL_CALLBACK note_status(cl_event event, cl_int status, void *data) {
   atomic_store((atomic_int *)data, status + 1000);
 }
 
-static void callbacks(void **state) {
+static void callbacks_get_each_status(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
@@ -464,14 +464,14 @@ static void callbacks(void **state) {
   assert_int_equal(running, 0);
   assert_int_equal(complete, 0);
   fake_resume();
-  /* no thread waits: the watcher must notice */
+  /* No thread waits, so the watcher must notice. */
   AWAIT(complete);
   assert_int_equal(running, 1000 + CL_RUNNING);
   assert_int_equal(complete, 1000 + CL_COMPLETE);
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &late));
   assert_int_equal(late, 1000 + CL_COMPLETE);
   assert_cl(clReleaseEvent(event));
-  /* on an event that is still with the host */
+  /* Callbacks of an event whose command is not on the GPU yet. */
   atomic_int user_done = 0, deferred_done = 0;
   cl_event user = clCreateUserEvent(fixture->context, NULL);
   assert_cl(clSetEventCallback(user, CL_COMPLETE, note_status, &user_done));
@@ -496,8 +496,8 @@ static void CL_CALLBACK release_event(cl_event event, cl_int status, void *calls
     assert_int_equal(fixture_status(event), CL_COMPLETE);
 }
 
-/* An event lives until all its callbacks have been called, even if the first releases it. */
-static void callback_releases(void **state) {
+/* An event lives until all of its callbacks have been called, even if the first one releases it. */
+static void callback_may_release_its_event(void **state) {
   struct fixture *fixture = *state;
   atomic_int calls = 0;
   cl_event user = clCreateUserEvent(fixture->context, NULL);
@@ -513,8 +513,8 @@ struct relay {
   atomic_int left;
 };
 
-/* Enqueues the next launch from within the callback of the last, and touches the
- * kernel's arguments: no lock of ours may be held here. */
+/* Enqueues the next launch and sets arguments of the kernel from within the callback of the last
+ * one, so the driver must not hold a lock here. */
 static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
   struct relay *relay = data;
   cl_event next;
@@ -528,8 +528,8 @@ static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
   assert_cl(clSetEventCallback(next, CL_COMPLETE, pass_on, relay));
 }
 
-/* A second callback when the first has been called, while the GPU is at work. */
-static void callback_after_the_first_was_called(void **state) {
+/* A second callback is registered after the first was called, while the GPU is working. */
+static void callback_can_be_added_after_another_was_called(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -554,7 +554,7 @@ static void callback_after_the_first_was_called(void **state) {
   clReleaseCommandQueue(queue);
 }
 
-static void callbacks_enqueue(void **state) {
+static void callbacks_may_enqueue(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   struct relay relay = {fixture, fixture_add(fixture, "add", a, b, 3), 50};
@@ -569,7 +569,7 @@ static void callbacks_enqueue(void **state) {
   clReleaseMemObject(b);
 }
 
-static void mapping(void **state) {
+static void maps_keep_the_order_without_copies(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 2);
@@ -598,8 +598,8 @@ static void mapping(void **state) {
   clReleaseMemObject(b);
 }
 
-/* With the host's own memory a map brings it up to date, an unmap takes it over. */
-static void host_pointer(void **state) {
+/* With CL_MEM_USE_HOST_PTR, a map updates the host's memory and an unmap updates the device's. */
+static void maps_update_host_memory(void **state) {
   struct fixture *fixture = *state;
   int in[N], out[N];
   for (int i = 0; i < N; i++)
@@ -629,9 +629,9 @@ static void host_pointer(void **state) {
   clReleaseMemObject(b);
 }
 
-/* A map that is terminated has mapped nothing. An unmap that is terminated has not unmapped: what
- * the host has written is not lost. Both if the event fails before the call, and if later. */
-static void terminated_maps(void **state) {
+/* A terminated map has not mapped anything. A terminated unmap has not unmapped, so the host's
+ * writes are not lost. The event fails before the call or after it. */
+static void terminated_maps_change_nothing(void **state) {
   struct fixture *fixture = *state;
   for (int late = 0; late < 2; late++) {
     cl_event user[2], done;
@@ -675,8 +675,8 @@ static void terminated_maps(void **state) {
   }
 }
 
-/* An object lives until the commands that use it have been done. */
-static void release_before_unmap(void **state) {
+/* An object lives until the commands that use it have completed. */
+static void objects_live_until_their_commands_complete(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, N * 4);
   cl_event user = clCreateUserEvent(fixture->context, NULL);
@@ -702,8 +702,8 @@ static void CL_CALLBACK count_fault_report(const char *sentence, const void *inf
     atomic_fetch_add(&fault_reports, 1);
 }
 
-/* The GPU faults: unfinished commands fail, another context still works. */
-static void fault(void **state) {
+/* After a GPU fault, unfinished commands fail and another context still works. */
+static void fault_fails_unfinished_commands(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   struct fixture broken = {.device = fixture->device, .program = NULL};
@@ -740,10 +740,10 @@ static void fault(void **state) {
   clReleaseProgram(broken.program);
   clReleaseCommandQueue(broken.queue);
   clReleaseContext(broken.context);
-  launch_and_read(state);
+  read_after_launch_returns_results(state);
 }
 
-/* Many threads on one queue and on their own, with events from everywhere. */
+/* Many threads use one shared queue and their own queues, with events from all of them. */
 static void *hammer(void *data) {
   struct fixture *fixture = data;
   cl_command_queue own = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
@@ -755,7 +755,7 @@ static void *hammer(void *data) {
     cl_event user = clCreateUserEvent(fixture->context, NULL), launched, filled;
     const bool hold = rand_r(&seed) % 2;
     assert_cl(clEnqueueFillBuffer(own, a, &(int){1000}, 4, 0, N * 4, 0, NULL, &filled));
-    /* Never a user event in the shared queue: the other threads would wait for us. */
+    /* A user event in the shared queue would make the other threads wait for this one. */
     const cl_event list[2] = {filled, user};
     assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL,
                                      hold && queue == own ? 2 : 1, list, &launched));
@@ -783,7 +783,7 @@ static void *hammer(void *data) {
   return NULL;
 }
 
-static void threads(void **state) {
+static void threads_use_shared_and_own_queues(void **state) {
   pthread_t ids[6];
   for (int i = 0; i < 6; i++)
     assert_int_equal(pthread_create(&ids[i], NULL, hammer, *state), 0);
@@ -795,31 +795,31 @@ static void threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(launch_and_read),
-      TEST(non_blocking_chain),
-      TEST(user_event_holds_back),
-      TEST(failed_user_event),
-      TEST(across_queues),
-      TEST(release_during_execution),
-      TEST(destructor_without_further_calls),
-      TEST(queue_released_in_destructor),
-      TEST(memory_freed_by_another_thread),
-      TEST(many_retired),
-      TEST(threads_release),
-      TEST(retry_after_reclaiming),
-      TEST(release_before_deferred),
-      TEST(abandoned_user_event),
-      TEST(profiling),
-      TEST(callbacks),
-      TEST(callback_releases),
-      TEST(callback_after_the_first_was_called),
-      TEST(callbacks_enqueue),
-      TEST(mapping),
-      TEST(host_pointer),
-      TEST(terminated_maps),
-      TEST(release_before_unmap),
-      TEST(fault),
-      TEST(threads),
+      TEST(read_after_launch_returns_results),
+      TEST(non_blocking_commands_keep_their_order),
+      TEST(user_event_delays_commands),
+      TEST(failed_user_event_fails_commands),
+      TEST(events_order_launches_of_two_queues),
+      TEST(objects_live_until_the_gpu_is_done),
+      TEST(destructor_needs_no_further_calls),
+      TEST(destructor_may_release_a_queue),
+      TEST(allocation_waits_for_memory_freed_by_another_thread),
+      TEST(retired_objects_are_checked_few_times),
+      TEST(threads_release_and_create_buffers),
+      TEST(creations_are_retried_after_reclaiming),
+      TEST(deferred_commands_hold_their_objects),
+      TEST(released_user_event_fails_commands),
+      TEST(profiling_times_are_in_order),
+      TEST(callbacks_get_each_status),
+      TEST(callback_may_release_its_event),
+      TEST(callback_can_be_added_after_another_was_called),
+      TEST(callbacks_may_enqueue),
+      TEST(maps_keep_the_order_without_copies),
+      TEST(maps_update_host_memory),
+      TEST(terminated_maps_change_nothing),
+      TEST(objects_live_until_their_commands_complete),
+      TEST(fault_fails_unfinished_commands),
+      TEST(threads_use_shared_and_own_queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

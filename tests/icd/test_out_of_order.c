@@ -1,5 +1,5 @@
-/* Queues out of order, on the fake runtime: commands overtake others where they may and only
- * there, and clFinish waits for all.
+/* Out-of-order queues on the fake runtime. Commands overtake others only where that is allowed, and
+ * clFinish waits for all of them.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,7 +72,7 @@ static void release(cl_event *events, int count) {
     assert_cl(clReleaseEvent(events[i]));
 }
 
-/* A command that waits for a user event delays no others, neither launches nor transfers. */
+/* A command that waits for a user event does not delay other launches or transfers. */
 static void independent_commands_overtake(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[4] = {add(&d, "add", d.a, d.b, 1, d.user), fill(&d, d.c, 2, d.user),
@@ -92,8 +92,8 @@ static void independent_commands_overtake(void **state) {
   tear_down(&d);
 }
 
-/* The host's commands do not wait for unrelated work of the GPU. */
-static void host_beside_gpu(void **state) {
+/* Commands of the host do not wait for unrelated work on the GPU. */
+static void host_commands_overtake_gpu_work(void **state) {
   struct out_of_order d = set_up(state);
   fake_pause();
   cl_event events[3] = {add(&d, "add", d.a, d.b, 1, NULL)};
@@ -111,9 +111,9 @@ static void host_beside_gpu(void **state) {
   tear_down(&d);
 }
 
-/* Deferred commands that depend on each other are done in that order, in whatever order their user
- * events are set. */
-static void deferred_chain(void **state) {
+/* Deferred commands that depend on each other run in that order, even if their user events are
+ * set in another order. */
+static void deferred_commands_follow_their_dependencies(void **state) {
   struct out_of_order d = set_up(state);
   cl_event second = clCreateUserEvent(d.fixture->context, NULL);
   cl_event events[5] = {fill(&d, d.a, 10, d.user)};
@@ -133,8 +133,8 @@ static void deferred_chain(void **state) {
   tear_down(&d);
 }
 
-/* Commands after a barrier begin after it, and it begins after those before it. */
-static void barrier(void **state) {
+/* Commands after a barrier start after it, and it starts after the commands before it. */
+static void barrier_orders_commands(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[5] = {fill(&d, d.a, 4, d.user)}, marker;
   assert_cl(clEnqueueBarrierWithWaitList(d.queue, 0, NULL, &events[1]));
@@ -157,8 +157,8 @@ static void barrier(void **state) {
   tear_down(&d);
 }
 
-/* A barrier on the GPU holds the host's commands back until the GPU has passed it. */
-static void barrier_on_gpu(void **state) {
+/* A barrier on the GPU delays commands of the host until the GPU has passed it. */
+static void barrier_on_gpu_delays_the_host(void **state) {
   struct out_of_order d = set_up(state);
   fake_pause();
   cl_event events[3] = {add(&d, "add", d.a, d.b, 1, NULL), add(&d, "add", d.a, d.c, 2, NULL)};
@@ -167,16 +167,16 @@ static void barrier_on_gpu(void **state) {
   nap();
   assert_int_equal(fixture_status(events[2]), CL_QUEUED);
   fake_resume();
-  assert_int_equal(value(&d, d.c), 2); /* a blocking read waits for it as well */
+  assert_int_equal(value(&d, d.c), 2); /* a blocking read waits for it too */
   assert_cl(clFinish(d.queue));
   assert_int_equal(value(&d, d.b), 70);
   release(events, 3);
   tear_down(&d);
 }
 
-/* Markers and barriers with a wait list wait for that alone; a barrier still holds later commands
- * back. */
-static void wait_lists(void **state) {
+/* Markers and barriers with a wait list only wait for that list. A barrier still delays later
+ * commands. */
+static void markers_wait_for_their_lists_only(void **state) {
   struct out_of_order d = set_up(state);
   cl_event other = clCreateUserEvent(d.fixture->context, NULL);
   cl_event events[4] = {fill(&d, d.a, 1, d.user)};
@@ -195,8 +195,8 @@ static void wait_lists(void **state) {
   tear_down(&d);
 }
 
-/* A marker without a wait list waits for all commands before it, and delays none. */
-static void marker(void **state) {
+/* A marker without a wait list waits for all earlier commands and delays none. */
+static void marker_waits_for_all_commands(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[3] = {fill(&d, d.a, 1, d.user)};
   assert_cl(clEnqueueMarkerWithWaitList(d.queue, 0, NULL, &events[1]));
@@ -216,8 +216,8 @@ static void *set_late(void *user) {
   return NULL;
 }
 
-/* clFinish waits for the oldest although younger ones have long been done. */
-static void finish(void **state) {
+/* clFinish waits for the oldest command even if younger ones have completed. */
+static void finish_waits_for_the_oldest_command(void **state) {
   struct out_of_order d = set_up(state);
   cl_event other = clCreateUserEvent(d.fixture->context, NULL);
   cl_event events[2] = {fill(&d, d.a, 1, d.user), fill(&d, d.b, 2, other)};
@@ -233,8 +233,8 @@ static void finish(void **state) {
   tear_down(&d);
 }
 
-/* One failure fails what depends on it, and nothing else. */
-static void failed_dependency(void **state) {
+/* A failed command fails the commands that depend on it, and no others. */
+static void failed_dependency_fails_dependents_only(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[4] = {fill(&d, d.a, 1, d.user)};
   events[1] = add(&d, "add", d.a, d.b, 1, events[0]);
@@ -250,8 +250,8 @@ static void failed_dependency(void **state) {
   tear_down(&d);
 }
 
-/* Events between a queue in order and one out of order, on the GPU and not. */
-static void events_across_queues(void **state) {
+/* Events between an in-order and an out-of-order queue, on the GPU and on the host. */
+static void events_order_two_queues(void **state) {
   struct out_of_order d = set_up(state);
   cl_kernel kernel = fixture_add(d.fixture, "slow_add", d.a, d.b, 1);
   cl_event ordered, events[2], deferred;
@@ -285,8 +285,8 @@ static void CL_CALLBACK enqueue_more(cl_event event, cl_int status, void *data) 
   enqueued->event = fill(enqueued->d, enqueued->d->b, 33, NULL);
 }
 
-/* A callback that the worker finds due may use the queue. */
-static void callbacks(void **state) {
+/* A callback that the worker calls may use the queue. */
+static void callbacks_may_use_the_queue(void **state) {
   struct out_of_order d = set_up(state);
   struct enqueued enqueued = {.d = &d};
   fake_pause();
@@ -305,8 +305,8 @@ static void callbacks(void **state) {
   tear_down(&d);
 }
 
-/* A fault ends what is deferred, too. */
-static void fault(void **state) {
+/* A fault also fails deferred commands. */
+static void fault_fails_deferred_commands(void **state) {
   struct out_of_order d = set_up(state);
   cl_kernel kernel = fixture_kernel(d.fixture, "fault");
   cl_event events[2];
@@ -329,8 +329,8 @@ static void fault(void **state) {
   assert_cl(clReleaseCommandQueue(d.queue));
 }
 
-/* Random dependencies among many commands: each adds to what its predecessor left. */
-static void random_graph(void **state) {
+/* Many commands with random dependencies. Each adds to the result of its predecessor. */
+static void random_dependencies_are_kept(void **state) {
   struct out_of_order d = set_up(state);
   enum { COUNT = 300, LINES = 8 };
   cl_mem mems[LINES];
@@ -371,18 +371,18 @@ static void random_graph(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(independent_commands_overtake),
-      TEST(host_beside_gpu),
-      TEST(deferred_chain),
-      TEST(barrier),
-      TEST(barrier_on_gpu),
-      TEST(wait_lists),
-      TEST(marker),
-      TEST(finish),
-      TEST(failed_dependency),
-      TEST(events_across_queues),
-      TEST(callbacks),
-      TEST(fault),
-      TEST(random_graph),
+      TEST(host_commands_overtake_gpu_work),
+      TEST(deferred_commands_follow_their_dependencies),
+      TEST(barrier_orders_commands),
+      TEST(barrier_on_gpu_delays_the_host),
+      TEST(markers_wait_for_their_lists_only),
+      TEST(marker_waits_for_all_commands),
+      TEST(finish_waits_for_the_oldest_command),
+      TEST(failed_dependency_fails_dependents_only),
+      TEST(events_order_two_queues),
+      TEST(callbacks_may_use_the_queue),
+      TEST(fault_fails_deferred_commands),
+      TEST(random_dependencies_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The time and order of printf's output, on the fake runtime. The kernel "print" prints its
- * argument once for each work-item. */
+/* Time and order of printf output on the fake runtime. The kernel "print" prints its argument
+ * once for each work-item. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,8 @@ static struct {
   char text[4096], message[1024];
   size_t size;
   unsigned ends;
-  cl_command_queue finish; /* the callback finishes it */
-  struct fixture *fixture; /* the callback waits for another thread that prints */
+  cl_command_queue finish; /* a queue that the callback finishes */
+  struct fixture *fixture; /* for a callback that waits for another thread that prints */
 } seen;
 
 static void wait_for_another(void);
@@ -57,7 +57,7 @@ static void print(struct fixture *fixture, int n) {
   assert_cl(clReleaseEvent(launch(fixture, fixture->queue, n, 1, NULL)));
 }
 
-static void output_at_finish(void **state) {
+static void finish_prints_output(void **state) {
   struct fixture *fixture = *state;
   print(fixture, 1);
   print(fixture, 2);
@@ -66,7 +66,7 @@ static void output_at_finish(void **state) {
   assert_int_equal(seen.ends, 2);
 }
 
-static void output_at_event(void **state) {
+static void waiting_for_an_event_prints_output(void **state) {
   struct fixture *fixture = *state;
   cl_event waited = launch(fixture, fixture->queue, 1, 1, NULL);
   assert_cl(clWaitForEvents(1, &waited));
@@ -79,7 +79,7 @@ static void output_at_event(void **state) {
   clReleaseEvent(polled);
 }
 
-static void blocking_read(void **state) {
+static void blocking_read_prints_output(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 4);
   int value;
@@ -89,7 +89,7 @@ static void blocking_read(void **state) {
   clReleaseMemObject(mem);
 }
 
-static void output_at_release(void **state) {
+static void release_prints_output(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, 0);
   assert_cl(clReleaseEvent(launch(fixture, queue, 1, 1, NULL)));
@@ -97,8 +97,8 @@ static void output_at_release(void **state) {
   assert_string_equal(seen.text, "1 ");
 }
 
-/* Finishing a queue first prints the output of work on which its own depends. */
-static void across_queues(void **state) {
+/* Finishing a queue first prints the output of the work on which its commands depend. */
+static void output_of_dependencies_is_first(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
   cl_event first = launch(fixture, fixture->queue, 1, 1, NULL);
@@ -113,8 +113,8 @@ static void across_queues(void **state) {
   clReleaseCommandQueue(other);
 }
 
-/* More launches than there are buffers. */
-static void more_launches_than_buffers(void **state) {
+/* More launches than print buffers. */
+static void launches_wait_for_print_buffers(void **state) {
   struct fixture *fixture = *state;
   char expected[256] = "";
   for (int i = 0; i < 40; i++) {
@@ -125,7 +125,7 @@ static void more_launches_than_buffers(void **state) {
   assert_string_equal(seen.text, expected);
 }
 
-static void deferred(void **state) {
+static void deferred_launches_print(void **state) {
   struct fixture *fixture = *state;
   cl_event user = clCreateUserEvent(fixture->context, NULL);
   cl_event held = launch(fixture, fixture->queue, 1, 1, user);
@@ -141,7 +141,7 @@ static void deferred(void **state) {
 }
 
 /* Output that does not fit is counted, and the next launch has the whole buffer. */
-static void full_buffer(void **state) {
+static void dropped_calls_are_reported(void **state) {
   enum { RECORDS = LEAST / RECORD };
   struct fixture *fixture = *state;
   char expected[2 * 2 * RECORDS + 1] = "";
@@ -161,7 +161,7 @@ static void full_buffer(void **state) {
 }
 
 /* A kernel has overwritten the size of its output. */
-static void overwritten_size(void **state) {
+static void overwritten_size_is_limited(void **state) {
   struct fixture *fixture = *state;
   print(fixture, -2);
   assert_cl(clFinish(fixture->queue));
@@ -171,7 +171,7 @@ static void overwritten_size(void **state) {
   assert_string_equal(seen.text, "-2 3 ");
 }
 
-static void callback_calls_back(void **state) {
+static void callback_may_use_the_queue(void **state) {
   struct fixture *fixture = *state;
   seen.finish = fixture->queue;
   for (int i = 0; i < 20; i++)
@@ -184,7 +184,7 @@ static void callback_calls_back(void **state) {
   }
 }
 
-/* A command buffer with two launches that print, and how to change them. */
+/* A command buffer with two launches that print, and their commands for updates. */
 struct recorded {
   cl_command_buffer_khr buffer;
   cl_mutable_command_khr commands[2];
@@ -221,7 +221,7 @@ static cl_int change(const struct recorded *recorded, int which, int n) {
   return icd_clUpdateMutableCommandsKHR(recorded->buffer, 1, &type, configs);
 }
 
-static void command_buffer(void **state) {
+static void replays_print(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   struct recorded recorded = record(fixture, queue);
@@ -235,7 +235,7 @@ static void command_buffer(void **state) {
   assert_cl(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
   assert_true(start < end);
   assert_cl(clReleaseEvent(event));
-  /* deferred, and changed meanwhile */
+  /* The replay is deferred, and the command buffer is updated before it runs. */
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 1, &gate, NULL));
   assert_cl(change(&recorded, 0, 3));
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
@@ -247,7 +247,7 @@ static void command_buffer(void **state) {
   assert_cl(clReleaseCommandQueue(queue));
 }
 
-static void many_replays(void **state) {
+static void replays_wait_for_print_buffers(void **state) {
   struct fixture *fixture = *state;
   struct recorded recorded = record(fixture, fixture->queue);
   char expected[256] = "";
@@ -262,8 +262,8 @@ static void many_replays(void **state) {
   assert_string_equal(seen.text, expected);
 }
 
-/* A change that fails for lack of memory, at whichever allocation, changes nothing. */
-static void changes_without_memory(void **state) {
+/* An update changes nothing if an allocation fails, whichever one it is. */
+static void updates_without_memory_change_nothing(void **state) {
   struct fixture *fixture = *state;
   struct recorded recorded = record(fixture, fixture->queue);
   bool failed = true;
@@ -273,7 +273,7 @@ static void changes_without_memory(void **state) {
     failed = alloc_fail_disarm();
     assert_int_equal(code, failed ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS);
   }
-  fake_fail_after(1, 1); /* for the output of the second; the first runs, as grids may */
+  fake_fail_after(1, 1); /* Fails the print buffer of the second launch. The first launch runs. */
   assert_int_equal(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL),
                    CL_OUT_OF_RESOURCES);
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
@@ -300,7 +300,7 @@ static void wait_for_another(void) {
   assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void callback_waits(void **state) {
+static void callback_may_wait_for_other_threads(void **state) {
   struct fixture *fixture = *state;
   seen.fixture = fixture;
   print(fixture, 1);
@@ -314,8 +314,8 @@ static void *finish_too(void *data) {
   return NULL;
 }
 
-/* The output of a queue is there when it is finished, whichever thread writes it. */
-static void finish_in_two_threads(void **state) {
+/* A queue's output is complete when it has been finished, whichever thread writes it. */
+static void two_threads_may_finish_a_queue(void **state) {
   struct fixture *fixture = *state;
   pthread_t thread;
   for (int i = 1; i <= 3; i++)
@@ -325,7 +325,7 @@ static void finish_in_two_threads(void **state) {
   assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void context_properties(void **state) {
+static void bad_printf_properties_are_refused(void **state) {
   struct fixture *fixture = *state;
   const cl_context_properties rows[][5] = {
       {CL_PRINTF_BUFFERSIZE_ARM, 0},
@@ -345,22 +345,22 @@ static void context_properties(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(output_at_finish),
-      TEST(output_at_event),
-      TEST(blocking_read),
-      TEST(output_at_release),
-      TEST(more_launches_than_buffers),
-      TEST(deferred),
-      TEST(across_queues),
-      TEST(full_buffer),
-      TEST(overwritten_size),
-      TEST(callback_calls_back),
-      TEST(context_properties),
-      TEST(callback_waits),
-      TEST(finish_in_two_threads),
-      TEST(command_buffer),
-      TEST(many_replays),
-      TEST(changes_without_memory),
+      TEST(finish_prints_output),
+      TEST(waiting_for_an_event_prints_output),
+      TEST(blocking_read_prints_output),
+      TEST(release_prints_output),
+      TEST(launches_wait_for_print_buffers),
+      TEST(deferred_launches_print),
+      TEST(output_of_dependencies_is_first),
+      TEST(dropped_calls_are_reported),
+      TEST(overwritten_size_is_limited),
+      TEST(callback_may_use_the_queue),
+      TEST(bad_printf_properties_are_refused),
+      TEST(callback_may_wait_for_other_threads),
+      TEST(two_threads_may_finish_a_queue),
+      TEST(replays_print),
+      TEST(replays_wait_for_print_buffers),
+      TEST(updates_without_memory_change_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Programs and kernels: creation, builds, arguments and queries, with the errors
- * in the order of the specification; on the fake compiler. */
+/* Programs and kernels on the fake compiler: creation, builds, arguments and queries, with
+ * errors in the order of the specification. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -24,7 +24,7 @@ static cl_build_status build_status(struct fixture *fixture, cl_program program)
 
 /* ---- programs ------------------------------------------------------------------- */
 
-static void source_errors(void **state) {
+static void bad_source_arguments_are_refused(void **state) {
   struct fixture *fixture = *state;
   const char *source = "x", *with_null[] = {"x", NULL};
   cl_int code;
@@ -39,8 +39,8 @@ static void source_errors(void **state) {
   assert_null(clCreateProgramWithSource(fixture->context, 0, NULL, NULL, NULL));
 }
 
-/* Strings are joined; a length of 0 means up to the NUL. */
-static void source_is_joined(void **state) {
+/* Strings are concatenated. A length of 0 means that the string ends at its NUL. */
+static void source_strings_are_concatenated(void **state) {
   struct fixture *fixture = *state;
   const char *parts[] = {"onXXX", "e, ", "two"};
   const size_t lengths[] = {2, 0, 3};
@@ -62,7 +62,7 @@ static void CL_CALLBACK post(cl_program program, void *data) {
   sem_post(data);
 }
 
-static void build_errors(void **state) {
+static void bad_build_arguments_are_refused(void **state) {
   struct fixture *fixture = *state;
   cl_program program = new_program(fixture, "x");
   cl_device_id other_program = (cl_device_id)fixture->context;
@@ -84,7 +84,7 @@ static void build_errors(void **state) {
   assert_cl(clReleaseProgram(program));
 }
 
-static void failed_build(void **state) {
+static void failed_build_has_a_log(void **state) {
   struct fixture *fixture = *state;
   cl_program program = new_program(fixture, "#error");
   assert_int_equal(clBuildProgram(program, 0, NULL, "-DX", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
@@ -102,7 +102,7 @@ static void failed_build(void **state) {
   assert_cl(clReleaseProgram(program));
 }
 
-static void build_with_callback(void **state) {
+static void build_calls_its_callback(void **state) {
   struct fixture *fixture = *state;
   sem_t done;
   assert_int_equal(sem_init(&done, 0, 0), 0);
@@ -113,7 +113,7 @@ static void build_with_callback(void **state) {
   sem_wait(&done);
   assert_int_equal(build_status(fixture, good), CL_BUILD_SUCCESS);
   assert_int_equal(build_status(fixture, bad), CL_BUILD_ERROR);
-  /* Released while it is being built. */
+  /* Release the program during its build. */
   assert_cl(clBuildProgram(good, 0, NULL, NULL, post, &done));
   assert_cl(clReleaseProgram(good));
   assert_cl(clReleaseProgram(bad));
@@ -121,8 +121,8 @@ static void build_with_callback(void **state) {
   sem_destroy(&done);
 }
 
-/* A program with kernels cannot be built again; once they are released it can. */
-static void rebuild(void **state) {
+/* A program with kernels cannot be built again until the kernels are released. */
+static void program_with_kernels_is_not_rebuilt(void **state) {
   struct fixture *fixture = *state;
   cl_kernel kernel = fixture_kernel(fixture, "add"), clone;
   cl_int code;
@@ -140,8 +140,8 @@ static void rebuild(void **state) {
   assert_int_equal(build_status(fixture, fixture->program), CL_BUILD_SUCCESS);
 }
 
-/* The same, while the GPU still runs the kernel that was released. */
-static void rebuild_while_running(void **state) {
+/* The same while the GPU still runs the released kernel. */
+static void program_is_rebuilt_while_a_kernel_runs(void **state) {
   struct fixture *fixture = *state;
   enum { N = 64 };
   const size_t global = N;
@@ -162,7 +162,7 @@ static void rebuild_while_running(void **state) {
   assert_cl(clReleaseMemObject(out));
 }
 
-static void binaries(void **state) {
+static void binaries_are_loaded_or_refused(void **state) {
   struct fixture *fixture = *state;
   size_t size = 0;
   assert_cl(clGetProgramInfo(fixture->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
@@ -210,7 +210,7 @@ static void binaries(void **state) {
   free(binary);
 }
 
-static void program_queries(void **state) {
+static void program_queries_return_properties(void **state) {
   struct fixture *fixture = *state;
   size_t count, size;
   cl_uint number;
@@ -242,7 +242,7 @@ static void program_queries(void **state) {
 
 /* ---- kernels --------------------------------------------------------------------- */
 
-static void kernel_errors(void **state) {
+static void bad_kernel_arguments_are_refused(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   assert_null(clCreateKernel(NULL, "add", &code));
@@ -255,7 +255,7 @@ static void kernel_errors(void **state) {
   assert_int_equal(clReleaseKernel((cl_kernel)fixture->program), CL_INVALID_KERNEL);
 }
 
-static void argument_errors(void **state) {
+static void bad_argument_values_are_refused(void **state) {
   struct fixture *fixture = *state;
   cl_kernel add = fixture_kernel(fixture, "add"), locals = fixture_kernel(fixture, "locals");
   cl_mem mem = fixture_buffer(fixture, 64), wrong = (cl_mem)fixture->queue;
@@ -283,8 +283,8 @@ static uint64_t address_param(cl_kernel kernel, uint32_t i) {
   return address;
 }
 
-/* The bytes that a launch will copy. */
-static void argument_bytes(void **state) {
+/* Checks the bytes that a launch will copy. */
+static void arguments_are_stored_as_bytes(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 64), null = NULL;
   cl_kernel kernel = fixture_add(fixture, "add", mem, mem, 0x1234);
@@ -294,7 +294,7 @@ static void argument_bytes(void **state) {
   assert_ptr_equal(kernel->buffers[1], mem);
   memcpy(&n, kernel->params + kernel->code->args[2].offset, sizeof n);
   assert_int_equal(n, 0x1234);
-  /* Setting again, setting NULL in both ways, and cloning. */
+  /* Sets arguments again, sets NULL in both ways, and clones the kernel. */
   cl_int code;
   cl_kernel clone = clCloneKernel(kernel, &code);
   assert_cl(code);
@@ -310,7 +310,7 @@ static void argument_bytes(void **state) {
   assert_cl(clReleaseMemObject(mem));
 }
 
-static void kernel_queries(void **state) {
+static void kernel_queries_return_properties(void **state) {
   struct fixture *fixture = *state;
   cl_kernel kernel = fixture_kernel(fixture, "add");
   char text[32];
@@ -336,7 +336,7 @@ static void kernel_queries(void **state) {
   assert_cl(clReleaseKernel(kernel));
 }
 
-static void work_group_queries(void **state) {
+static void work_group_queries_return_sizes(void **state) {
   struct fixture *fixture = *state;
   cl_kernel required = fixture_kernel(fixture, "required"),
             locals = fixture_kernel(fixture, "locals");
@@ -354,7 +354,7 @@ static void work_group_queries(void **state) {
   assert_cl(clGetKernelWorkGroupInfo(required, NULL, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
                                      sizeof size, &size, NULL));
   assert_int_equal(size, 32);
-  /* 256 bytes of the kernel's own, 5 of a, then b aligned to 16. */
+  /* 256 bytes of static memory, 5 bytes of a, and b, which is aligned to 16. */
   assert_cl(
       clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL));
   assert_int_equal(bytes, 256);
@@ -393,8 +393,8 @@ static void CL_CALLBACK count_call(cl_program program, void *calls) {
   atomic_fetch_add((atomic_int *)calls, 1);
 }
 
-/* Which programs can be compiled and linked, and what they become. */
-static void compile_and_link(void **state) {
+/* Checks which programs can be compiled and linked, and the types of the results. */
+static void compiled_programs_are_linked(void **state) {
   struct fixture *fixture = *state;
   const char *text = "", *bad_text = "#error", *name = "a.h";
   cl_int code;
@@ -450,8 +450,8 @@ static void compile_and_link(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
-/* Headers and objects of another context. */
-static void programs_of_another_context(void **state) {
+/* Headers and objects of another context are refused. */
+static void programs_of_another_context_are_refused(void **state) {
   struct fixture *fixture = *state;
   const char *text = "", *name = "a.h";
   cl_int code;
@@ -471,8 +471,8 @@ static void programs_of_another_context(void **state) {
   assert_cl(clReleaseContext(context));
 }
 
-/* What this device cannot do. */
-static void unsupported(void **state) {
+/* Functions that the device does not support. */
+static void unsupported_functions_return_errors(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   assert_null(clCreateProgramWithIL(fixture->context, "x", 1, &code));
@@ -499,8 +499,8 @@ static void *use_program(void *argument) {
   return NULL;
 }
 
-/* Builds, kernels and releases from several threads at once. */
-static void threads(void **state) {
+/* Several threads build programs, create kernels and release them. */
+static void threads_build_programs(void **state) {
   struct fixture *fixture = *state;
   pthread_t list[4];
   for (int i = 0; i < 4; i++)
@@ -513,8 +513,7 @@ static void threads(void **state) {
   assert_int_equal(fixture->program->kernels, 0);
 }
 
-/* ---- notify callbacks that use the object of the error ----------------------------------------
- */
+/* ---- notify callbacks that use the object of the error ------------------------------ */
 
 static cl_program queried_program;
 static int notifications;
@@ -526,14 +525,14 @@ static void CL_CALLBACK query_program(const char *why, const void *code, size_t 
   if (!queried_program)
     return;
   cl_program program = queried_program;
-  queried_program = NULL; /* errors here cause no query */
+  queried_program = NULL; /* the following errors cause no query */
   assert_cl(clGetProgramBuildInfo(program, program->context->device, CL_PROGRAM_BUILD_LOG,
                                   sizeof log, log, NULL));
   clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
 }
 
-/* A kernel whose launch is refused is unlocked during the callback, also for other threads for
- * which the callback waits. */
+/* When a launch is refused, its kernel is unlocked during the callback, also for another thread
+ * for which the callback waits. */
 static cl_kernel notified_kernel;
 
 static void *set_argument(void *kernel) {
@@ -556,7 +555,7 @@ static int setup_setting(void **state) {
   return fixture_setup_with(state, NULL, set_argument_in_notify);
 }
 
-static void kernel_calls_in_notify(void **state) {
+static void notify_callback_may_use_the_kernel(void **state) {
   struct fixture *fixture = *state;
   clGetKernelSuggestedLocalWorkSizeKHR_fn suggest =
       clGetExtensionFunctionAddress("clGetKernelSuggestedLocalWorkSizeKHR");
@@ -566,7 +565,7 @@ static void kernel_calls_in_notify(void **state) {
   size_t local;
   cl_event event;
   notifications = 0;
-  for (int i = 0; i < 2; i++) { /* without an event and with one */
+  for (int i = 0; i < 2; i++) { /* without an event, and with one */
     cl_event *wanted = i ? &event : NULL;
     assert_int_equal(
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted),
@@ -589,7 +588,7 @@ static void kernel_calls_in_notify(void **state) {
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted));
     if (wanted)
       assert_cl(clReleaseEvent(event));
-    /* the launch that the kernel has kept, with another local size */
+    /* The launch that the kernel has stored, with another local size. */
     assert_int_equal(
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
         CL_INVALID_WORK_GROUP_SIZE);
@@ -604,7 +603,7 @@ static int setup_querying(void **state) {
   return fixture_setup_with(state, NULL, query_program);
 }
 
-static void queries_in_notify(void **state) {
+static void notify_callback_may_query_the_program(void **state) {
   struct fixture *fixture = *state;
   const char *source = "no matter";
   cl_kernel kernel = fixture_kernel(fixture, "add");
@@ -620,7 +619,7 @@ static void queries_in_notify(void **state) {
   assert_int_equal(
       clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
       CL_INVALID_PROGRAM_EXECUTABLE);
-  assert_int_equal(notifications, 3); /* the callback's own query, too */
+  assert_int_equal(notifications, 3); /* including the error of the callback's own query */
   clReleaseProgram(program);
 }
 
@@ -628,26 +627,28 @@ static void queries_in_notify(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(source_errors),
-      TEST(source_is_joined),
-      TEST(build_errors),
-      TEST(failed_build),
-      TEST(build_with_callback),
-      TEST(rebuild),
-      TEST(binaries),
-      TEST(rebuild_while_running),
-      TEST(program_queries),
-      TEST(kernel_errors),
-      TEST(argument_errors),
-      TEST(argument_bytes),
-      TEST(kernel_queries),
-      TEST(work_group_queries),
-      TEST(compile_and_link),
-      TEST(programs_of_another_context),
-      TEST(unsupported),
-      TEST(threads),
-      cmocka_unit_test_setup_teardown(queries_in_notify, setup_querying, fixture_teardown),
-      cmocka_unit_test_setup_teardown(kernel_calls_in_notify, setup_setting, fixture_teardown),
+      TEST(bad_source_arguments_are_refused),
+      TEST(source_strings_are_concatenated),
+      TEST(bad_build_arguments_are_refused),
+      TEST(failed_build_has_a_log),
+      TEST(build_calls_its_callback),
+      TEST(program_with_kernels_is_not_rebuilt),
+      TEST(binaries_are_loaded_or_refused),
+      TEST(program_is_rebuilt_while_a_kernel_runs),
+      TEST(program_queries_return_properties),
+      TEST(bad_kernel_arguments_are_refused),
+      TEST(bad_argument_values_are_refused),
+      TEST(arguments_are_stored_as_bytes),
+      TEST(kernel_queries_return_properties),
+      TEST(work_group_queries_return_sizes),
+      TEST(compiled_programs_are_linked),
+      TEST(programs_of_another_context_are_refused),
+      TEST(unsupported_functions_return_errors),
+      TEST(threads_build_programs),
+      cmocka_unit_test_setup_teardown(notify_callback_may_query_the_program, setup_querying,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(notify_callback_may_use_the_kernel, setup_setting,
+                                      fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Semaphores, on the fake runtime: signals and waits in every order, between queues, with
- * sync fds; and their misuse.
+/* Semaphores on the fake runtime: signals and waits in every order, between queues and with sync
+ * fds, and errors.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -54,8 +54,8 @@ static void finish(cl_event *events, int count) {
     assert_cl(clReleaseEvent(events[i]));
 }
 
-/* A signal that waits for the user, waited for in another queue; twice. */
-static void across_queues(void **state) {
+/* A signal that depends on a user event, with a wait in another queue. Done twice. */
+static void signal_in_one_queue_ends_wait_in_another(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   cl_semaphore_khr semaphore = make(fixture, plain);
@@ -69,7 +69,7 @@ static void across_queues(void **state) {
     assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
     finish(events, 2);
     clReleaseEvent(user);
-    assert_int_equal(payload(semaphore), 0); /* the wait has taken it */
+    assert_int_equal(payload(semaphore), 0); /* the wait has consumed the signal */
   }
   cl_event events[2] = {signal_it(other, semaphore, NULL)};
   assert_cl(clFinish(other));
@@ -80,8 +80,8 @@ static void across_queues(void **state) {
   clReleaseCommandQueue(other);
 }
 
-/* A wait before the signal waits for it. */
-static void wait_before_signal(void **state) {
+/* A wait that is enqueued before the signal waits for it. */
+static void wait_may_be_enqueued_before_signal(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
   cl_semaphore_khr semaphore = make(fixture, plain);
@@ -91,7 +91,7 @@ static void wait_before_signal(void **state) {
   events[1] = signal_it(fixture->queue, semaphore, NULL);
   finish(events, 2);
   assert_int_equal(payload(semaphore), 0);
-  /* one that is never kept is broken */
+  /* If the semaphore is released without a signal, the wait fails. */
   events[0] = wait_for(other, semaphore);
   assert_cl(clReleaseSemaphoreKHR(semaphore));
   assert_int_equal(clWaitForEvents(1, events), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -99,8 +99,8 @@ static void wait_before_signal(void **state) {
   clReleaseCommandQueue(other);
 }
 
-/* Work on the GPU holds the signal back, and with it a wait for its exported fence. */
-static void sync_fds(void **state) {
+/* Work on the GPU delays the signal, and a wait for its exported fence. */
+static void sync_fds_are_exported_and_imported(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   cl_semaphore_khr semaphore = make(fixture, exportable);
@@ -121,7 +121,7 @@ static void sync_fds(void **state) {
   cl_semaphore_khr imported = make(fixture, from_fd);
   events[1] = wait_for(other, imported);
   finish(events, 2);
-  /* another driver's fence, signalled late */
+  /* Import a fence of another driver, which is signalled later. */
   fd = eventfd(0, EFD_CLOEXEC);
   const int writer = dup(fd);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, fd));
@@ -134,7 +134,8 @@ static void sync_fds(void **state) {
   assert_int_equal(clReImportSemaphoreSyncFdKHR(imported, NULL, 9999), CL_INVALID_VALUE);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1)); /* signalled already */
   assert_int_equal(payload(imported), 1);
-  /* the first wait takes it; the second is there before the next fence */
+  /* The first wait consumes the signal. The second is enqueued before the next fence is
+   * imported. */
   events[0] = wait_for(other, imported);
   events[1] = wait_for(other, imported);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1));
@@ -151,8 +152,8 @@ static void *resume_soon(void *data) {
   return NULL;
 }
 
-/* A deferred signal, after a write that waits for the GPU. */
-static void deferred_sync_fd(void **state) {
+/* Exports a deferred signal, after a write that waits for the GPU. */
+static void deferred_signal_is_exported(void **state) {
   struct fixture *fixture = *state;
   cl_semaphore_khr semaphore = make(fixture, exportable);
   cl_mem mem = fixture_buffer(fixture, sizeof(int));
@@ -172,7 +173,7 @@ static void deferred_sync_fd(void **state) {
   assert_true(fd >= 0);
   close(fd);
   pthread_join(thread, NULL);
-  /* one that has failed signals nothing */
+  /* A failed signal does not signal the semaphore. */
   cl_event user = clCreateUserEvent(fixture->context, NULL);
   assert_cl(clReleaseEvent(signal_it(fixture->queue, semaphore, user)));
   assert_cl(clSetUserEventStatus(user, -1));
@@ -186,7 +187,7 @@ static void deferred_sync_fd(void **state) {
   assert_cl(clReleaseSemaphoreKHR(semaphore));
 }
 
-static void creation(void **state) {
+static void creation_checks_properties(void **state) {
   struct fixture *fixture = *state;
   const cl_semaphore_properties_khr device =
       (cl_semaphore_properties_khr)(uintptr_t)fixture->device;
@@ -227,7 +228,7 @@ static void creation(void **state) {
   assert_int_equal(code, CL_INVALID_VALUE);
 }
 
-static void queries_and_misuse(void **state) {
+static void queries_and_errors(void **state) {
   struct fixture *fixture = *state;
   cl_semaphore_khr semaphore = make(fixture, exportable), none = NULL;
   cl_semaphore_khr wrong = (cl_semaphore_khr)(void *)fixture->queue;
@@ -277,9 +278,9 @@ static void queries_and_misuse(void **state) {
   assert_int_equal(clRetainSemaphoreKHR(semaphore), CL_INVALID_SEMAPHORE_KHR);
 }
 
-/* A wait that fails for lack of memory leaves the semaphores as they were: one signalled, one that
- * is signalled later. */
-static void wait_without_memory(void **state) {
+/* A wait that fails because there is no memory changes neither a signalled semaphore nor one
+ * that is signalled later. */
+static void failed_wait_keeps_the_signal(void **state) {
   struct fixture *fixture = *state;
   cl_event user = clCreateUserEvent(fixture->context, NULL), events[2];
   bool failed = true;
@@ -327,8 +328,8 @@ static void *signal_all(void *data) {
   return NULL;
 }
 
-/* Waits and signals of different threads meet, whichever comes first. */
-static void wait_and_signal_in_threads(void **state) {
+/* Waits and signals from different threads are matched, whichever comes first. */
+static void threads_wait_and_signal(void **state) {
   struct fixture *fixture = *state;
   static struct exchanges exchanges;
   cl_event events[EXCHANGES];
@@ -340,7 +341,7 @@ static void wait_and_signal_in_threads(void **state) {
   for (int i = 0; i < EXCHANGES; i++)
     events[i] = wait_for(fixture->queue, exchanges.semaphores[i]);
   pthread_join(thread, NULL);
-  finish(events, EXCHANGES); /* for ever, if one has missed its signal */
+  finish(events, EXCHANGES); /* never returns if a wait has missed its signal */
   for (int i = 0; i < EXCHANGES; i++)
     assert_cl(clReleaseSemaphoreKHR(exchanges.semaphores[i]));
   clReleaseCommandQueue(exchanges.queue);
@@ -350,14 +351,14 @@ static void wait_and_signal_in_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(across_queues),
-      TEST(wait_before_signal),
-      TEST(sync_fds),
-      TEST(creation),
-      TEST(queries_and_misuse),
-      TEST(wait_and_signal_in_threads),
-      TEST(wait_without_memory),
-      TEST(deferred_sync_fd),
+      TEST(signal_in_one_queue_ends_wait_in_another),
+      TEST(wait_may_be_enqueued_before_signal),
+      TEST(sync_fds_are_exported_and_imported),
+      TEST(creation_checks_properties),
+      TEST(queries_and_errors),
+      TEST(threads_wait_and_signal),
+      TEST(failed_wait_keeps_the_signal),
+      TEST(deferred_signal_is_exported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

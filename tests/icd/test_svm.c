@@ -1,5 +1,5 @@
-/* Shared virtual memory on the fake runtime: what counts as an allocation, commands on
- * it in their order, lifetimes, and buffers that lie in it.
+/* Shared virtual memory on the fake runtime: allocations, the order of commands, object lifetimes,
+ * and buffers in shared virtual memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void expect_all(const int *values, int expected) {
     assert_int_equal(values[i], expected);
 }
 
-static void allocations(void **state) {
+static void allocations_have_the_same_address(void **state) {
   struct fixture *fixture = *state;
   cl_device_svm_capabilities capabilities;
   assert_cl(clGetDeviceInfo(fixture->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
@@ -56,12 +56,12 @@ static void allocations(void **state) {
     clSVMFree(fixture->context, pointer);
   }
   assert_null(clSVMAlloc(NULL, 0, 1, 0));
-  clSVMFree(fixture->context, &rows); /* not one: nothing happens */
+  clSVMFree(fixture->context, &rows); /* not an allocation, so nothing happens */
   clSVMFree(NULL, &rows);
 }
 
-/* Many at once, freed in another order: the sorted list holds them all. */
-static void lookup_of_many(void **state) {
+/* Many allocations, freed in another order. The sorted list has all of them. */
+static void pointers_are_found_among_many_allocations(void **state) {
   struct fixture *fixture = *state;
   enum { COUNT = 100 };
   char *pointers[COUNT];
@@ -101,8 +101,8 @@ static cl_command_type type_of(cl_event event) {
   return type;
 }
 
-/* Fill, launch, copy, each after the other. */
-static void commands(void **state) {
+/* A fill, a launch and a copy, each after the previous one. */
+static void commands_keep_their_order(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), *b = allocate(fixture), host[N];
   const int pattern = 7;
@@ -132,7 +132,7 @@ static void commands(void **state) {
   clSVMFree(fixture->context, b);
 }
 
-static void misuse(void **state) {
+static void refuses_bad_arguments(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), outside;
   const int pattern = 0;
@@ -171,7 +171,7 @@ static void misuse(void **state) {
   clSVMFree(fixture->context, a);
 }
 
-static void exec_info(void **state) {
+static void exec_info_is_checked(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture);
   cl_kernel kernel = fixture_kernel(fixture, "add");
@@ -191,8 +191,8 @@ static void exec_info(void **state) {
   clSVMFree(fixture->context, a);
 }
 
-/* Memory freed while the GPU uses it, and while a deferred copy does. */
-static void free_in_use(void **state) {
+/* Frees memory while the GPU or a deferred copy uses it. */
+static void memory_in_use_is_freed_later(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), *b = allocate(fixture), host[N];
   const size_t global = N;
@@ -233,7 +233,7 @@ static void CL_CALLBACK note_free(cl_command_queue queue, cl_uint count, void *p
   clFlush(queue); /* the callback may use the queue */
 }
 
-static void enqueued_free(void **state) {
+static void enqueued_free_calls_its_function(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), *b = allocate(fixture), *c = allocate(fixture);
   struct freed freed = {.context = fixture->context};
@@ -242,7 +242,7 @@ static void enqueued_free(void **state) {
   cl_kernel kernel = fixture_kernel(fixture, "ids");
   assert_cl(clEnqueueSVMFree(fixture->queue, 1, (void **)&c, NULL, NULL, 1, &user, &done[0]));
   assert_cl(clEnqueueSVMFree(fixture->queue, 2, both, note_free, &freed, 0, NULL, &done[1]));
-  both[0] = both[1] = NULL; /* the list has been copied */
+  both[0] = both[1] = NULL; /* the command has a copy of the list */
   assert_cl(clSetKernelArgSVMPointer(kernel, 0, c));
   assert_int_equal(freed.count, 0);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
@@ -259,9 +259,9 @@ static void enqueued_free(void **state) {
   assert_cl(clFinish(fixture->queue));
 }
 
-/* A free that fails has freed nothing, whether its event had failed before or fails later, and
- * has not called its function: the application may free the memory after all. */
-static void failed_free(void **state) {
+/* A failed free has not freed the memory or called its function, whether its event fails before
+ * the call or later. The application may still free the memory. */
+static void failed_free_keeps_the_memory(void **state) {
   struct fixture *fixture = *state;
   struct freed freed = {.context = fixture->context};
   cl_kernel kernel = fixture_kernel(fixture, "ids");
@@ -292,9 +292,9 @@ static void failed_free(void **state) {
   clReleaseKernel(kernel);
 }
 
-/* A kernel does not hold its arguments: a launch with a freed one that is then not done does not
- * use the memory. */
-static void released_argument(void **state) {
+/* A kernel does not hold its arguments. A launch with a freed argument that is not executed does
+ * not use the memory. */
+static void kernel_does_not_hold_its_arguments(void **state) {
   struct fixture *fixture = *state;
   const size_t global = N;
   cl_mem mem = fixture_buffer(fixture, BYTES);
@@ -310,8 +310,8 @@ static void released_argument(void **state) {
   clReleaseKernel(kernel);
 }
 
-/* A buffer in shared virtual memory is that memory. */
-static void buffer_in_svm(void **state) {
+/* A buffer in shared virtual memory uses that memory. */
+static void buffer_uses_shared_virtual_memory(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), host[N];
   const cl_buffer_region region = {0, BYTES / 2};
@@ -349,14 +349,14 @@ static void buffer_in_svm(void **state) {
   assert_ptr_equal(mapped, a + 2);
   *mapped = 9;
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, mapped, 0, NULL, NULL));
-  clSVMFree(fixture->context, a); /* the buffer keeps it */
+  clSVMFree(fixture->context, a); /* the buffer holds the memory */
   assert_cl(clEnqueueReadBuffer(fixture->queue, mem, CL_TRUE, 0, BYTES - 4, host, 0, NULL, NULL));
   assert_int_equal(host[0], 3);
   assert_int_equal(host[1], 9);
   clReleaseMemObject(mem);
   clReleaseMemObject(sub);
   a = allocate(fixture);
-  fixture->context->svm[0]->size = BYTES / 2; /* as if the rest were another allocation */
+  fixture->context->svm[0]->size = BYTES / 2; /* as if the rest belonged to another allocation */
   mem = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, BYTES / 2, a + N / 2, &code);
   assert_cl(code);
   assert_cl(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
@@ -369,8 +369,9 @@ static void buffer_in_svm(void **state) {
   clReleaseMemObject(plain);
 }
 
-/* A process in which the addresses are taken reports that it has none. */
-static void taken_addresses(void **state) {
+/* If the addresses are in use in the process, the device reports that it has no shared virtual
+ * memory. */
+static void reports_that_addresses_are_in_use(void **state) {
   struct fixture *fixture = *state;
   bool *shared = (bool *)&fixture->device->info->shared_addresses; /* the fake device's */
   const int pattern = 0;
@@ -396,7 +397,7 @@ static void taken_addresses(void **state) {
   const cl_int addresses =
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, 0, NULL);
   *shared = true;
-  assert_cl(addresses); /* the device's, which differ then */
+  assert_cl(addresses); /* a device address, which then differs from the host's */
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     assert_int_equal(codes[i], CL_INVALID_OPERATION);
   clReleaseKernel(kernel);
@@ -406,9 +407,17 @@ static void taken_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(allocations),       TEST(lookup_of_many), TEST(commands),        TEST(misuse),
-      TEST(exec_info),         TEST(free_in_use),    TEST(enqueued_free),   TEST(failed_free),
-      TEST(released_argument), TEST(buffer_in_svm),  TEST(taken_addresses),
+      TEST(allocations_have_the_same_address),
+      TEST(pointers_are_found_among_many_allocations),
+      TEST(commands_keep_their_order),
+      TEST(refuses_bad_arguments),
+      TEST(exec_info_is_checked),
+      TEST(memory_in_use_is_freed_later),
+      TEST(enqueued_free_calls_its_function),
+      TEST(failed_free_keeps_the_memory),
+      TEST(kernel_does_not_hold_its_arguments),
+      TEST(buffer_uses_shared_virtual_memory),
+      TEST(reports_that_addresses_are_in_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Allocation failures on demand; see alloc_fail.h. */
+/* Injected allocation failures. See alloc_fail.h. */
 #include <stdatomic.h>
 
 #include "icd/icd.h"
@@ -6,7 +6,7 @@
 
 static atomic_int countdown = -1; /* negative: disarmed */
 static atomic_bool hit;
-static _Thread_local bool is_passing; /* this thread's allocations are not counted */
+static _Thread_local bool is_passing; /* allocations of this thread are not counted */
 
 void alloc_fail_arm(int after) {
   hit = false;

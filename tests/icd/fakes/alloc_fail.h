@@ -1,6 +1,6 @@
-/* Allocation failures on demand: the test programs are linked with --wrap for
- * malloc, calloc, realloc and icd_object_new, which allocates for many objects at a time. The
- * fakes use the real ones.
+/* Injected allocation failures. Test programs are linked with --wrap for malloc, calloc, realloc
+ * and icd_object_new, which allocates memory for many objects at once. The fakes use the real
+ * functions.
  */
 #ifndef TEGRACL_ALLOC_FAIL_H
 #define TEGRACL_ALLOC_FAIL_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lets the next `after` allocations pass and fails the one after them. */
+/* After the next `after` allocations, fails one. */
 void alloc_fail_arm(int after);
-/* Disarms; true if an allocation has failed. */
+/* Stops injecting. Returns true if an allocation has failed. */
 bool alloc_fail_disarm(void);
 
-/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+/* Names that the linker requires. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -1,5 +1,5 @@
-/* A compiler of one program: every source gives the same kernels, which the fake runtime executes
- * in C. A source with "#error" does not build.
+/* A compiler that produces the same kernels for every source. The fake runtime executes them as C
+ * functions. A source with "#error" fails to build.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static bool slow_add(const unsigned char *params, const struct rt_launch *launch
   return add(params, launch);
 }
 
-/* Writes the offsets of its blocks. */
+/* Writes the offsets of the blocks of local memory. */
 static bool locals(const unsigned char *params, const struct rt_launch *launch) {
   uint32_t *out;
   memcpy(&out, params + 8, sizeof out);
@@ -99,7 +99,7 @@ static bool locals(const unsigned char *params, const struct rt_launch *launch) 
   return true;
 }
 
-/* Writes its hidden block. */
+/* Writes the kernel's hidden block. */
 static bool ids(const unsigned char *params, const struct rt_launch *launch) {
   void *out;
   memcpy(&out, params, sizeof out);
@@ -107,7 +107,7 @@ static bool ids(const unsigned char *params, const struct rt_launch *launch) {
   return true;
 }
 
-/* Each work-item prints n; a negative n: the size of the output is wrong. */
+/* Each work-item prints n. If n is negative, reports a wrong size of the output. */
 static bool print(const unsigned char *params, const struct rt_launch *launch) {
   struct print_buffer *buffer = (struct print_buffer *)(uintptr_t)launch->print_buffer;
   uint64_t *records = (uint64_t *)(buffer + 1);
@@ -126,7 +126,7 @@ static bool print(const unsigned char *params, const struct rt_launch *launch) {
   return true;
 }
 
-/* Reads what print writes. */
+/* Reads the records that the kernel print writes. */
 bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size) {
   for (const uint64_t *record = records; size; record++, size -= sizeof *record) {
     char text[32];
@@ -137,7 +137,7 @@ bool cc_print(const struct cc_print_reader *reader, const void *records, size_t 
   return true;
 }
 
-/* Writes its first image's description and its sampler into the second image. */
+/* Writes the descriptor of the first image and the sampler to the second image. */
 static bool describe(const unsigned char *params, const struct rt_launch *launch) {
   struct kernel_image out;
   memcpy(&out, params + sizeof out, sizeof out);
@@ -186,7 +186,7 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   return result->binary ? CC_OK : CC_OUT_OF_MEMORY;
 }
 
-/* Every build is done when clBuildProgram returns. */
+/* No background builds: every build is complete when clBuildProgram returns. */
 struct cc_background *cc_background_create(const struct cc_job *job) {
   (void)job;
   return NULL;

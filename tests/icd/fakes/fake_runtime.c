@@ -1,4 +1,4 @@
-/* The fake runtime; see fake_runtime.h. */
+/* The fake runtime. See fake_runtime.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "tests/icd/fakes/fake_runtime.h"
 
 #define NS 1000000000ull
-/* So that a CPU time is never mistaken for a GPU time. */
+/* makes GPU times differ from CPU times, so that a test notices if they are confused */
 #define CLOCK_LEAD_NS (12345 * NS)
 
 enum work_kind { LAUNCH, MARKER, BEGINNING, ENDING, ACQUIRE, REPLAY };
@@ -38,12 +38,14 @@ struct rt_device {
 struct rt_context {
   struct rt_device *device;
   _Atomic(const char *) fault;
-  struct rt_queue *dead; /* destroyed queues, whose points acquires of others may still read */
+  /* destroyed queues, whose points acquires in other queues may still read */
+  struct rt_queue *dead;
 };
 
 struct rt_module {
   const struct module_code *code;
-  int *alive; /* read by each launch, so that a sanitizer finds a module destroyed too early */
+  /* read by each launch, so that a sanitizer reports a module that was destroyed too early */
+  int *alive;
 };
 
 struct rt_queue {
@@ -53,11 +55,11 @@ struct rt_queue {
   struct work *first, *last;
   _Atomic uint64_t submitted;
   _Atomic uint64_t completed;
-  _Atomic int users; /* the caller must lock */
+  _Atomic int users; /* detects concurrent calls, because the caller must hold a lock */
   bool stop;
 };
 
-/* The steps are done one after the other. */
+/* A command of a recording. They are executed one after another. */
 struct step {
   enum { STEP_LAUNCH, STEP_COPY, STEP_FILL } kind;
   struct rt_launch launch;
@@ -80,11 +82,11 @@ struct times {
 };
 
 struct fake_buffer {
-  struct rt_buffer buffer; /* first: what the user holds */
+  struct rt_buffer buffer; /* must be the first member, because the user has a pointer to it */
   enum { OWN, IMPORTED, HOSTS } kind;
 };
 
-/* One lock for all: slow, but simple. */
+/* One lock for everything, which is slow but simple. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool paused;
@@ -106,7 +108,7 @@ static void broken(const char *rule) {
   abort();
 }
 
-/* There is no timeline. */
+/* Timelines are not supported. */
 bool rt_timeline_is_on;
 
 bool rt_timeline_begin(void) {
@@ -272,7 +274,7 @@ int rt_buffer_allocate(struct rt_context *context, uint64_t size, struct rt_buff
   return rt_buffer_create(context, size, RT_MEMORY_CACHED, buffer);
 }
 
-/* Any file that can be mapped is a dma-buf here. */
+/* Accepts any file that can be mapped as a dma-buf. */
 int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer) {
   if (fails())
     return -ENOMEM;
@@ -367,7 +369,7 @@ const void *rt_module_data(const struct rt_module *module, uint64_t address, uin
 
 /* ---- queues --------------------------------------------------------------------------- */
 
-/* Under the lock: whether the first work may start. */
+/* Whether the first work may start. The caller holds the lock. */
 static bool ready(struct rt_queue *queue) {
   if (!queue->first || (paused && !queue->stop))
     return false;
@@ -444,7 +446,7 @@ static void *run(void *data) {
       work->times->end_ns = gpu_clock() + 32;
     if (work->times)
       ((struct times *)work->times)->pending = false;
-    /* From here on others may change or destroy what the work has used. */
+    /* From here other threads may change or destroy what the work has used. */
     if (work->recording)
       work->recording->in_flight--;
     if (good && !dead)
@@ -495,7 +497,7 @@ void rt_times_put(struct rt_context *context, struct rt_times *times) {
   if (((struct times *)times)->pending && !context->fault)
     broken("rt_times_put before the launch has completed");
   if (!((struct times *)times)->pending)
-    free(times); /* else the queue of a faulted context still has it, and it leaks */
+    free(times); /* if the context has faulted, the queue still uses it, and it leaks */
   live--;
 }
 
@@ -566,7 +568,7 @@ static int submit_for(struct rt_queue *queue, enum work_kind kind, const struct 
   if (kind != ACQUIRE)
     queue->submitted++;
   work->point = queue->submitted;
-  /* An acquire completes nothing: its point is that of what came before. */
+  /* An acquire has the same point as the work before it. */
   if (queue->first)
     queue->last->next = work;
   else
@@ -729,7 +731,7 @@ int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, stru
   return submit_for(queue, REPLAY, NULL, recording, times, NULL, 0, point);
 }
 
-/* Waits for the point, and gives a file that is ready. */
+/* Waits for the point, and returns a file descriptor that is already signalled. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd) {
   const int result = rt_queue_wait(queue, point, UINT64_MAX);
   *fd = result ? -1 : eventfd(1, EFD_CLOEXEC);

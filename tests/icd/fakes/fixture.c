@@ -1,4 +1,4 @@
-/* Set-up of the tests of the OpenCL layer; see fixture.h. */
+/* Fixture of the tests of the OpenCL layer. See fixture.h. */
 #include <stdlib.h>
 
 #include "tests/icd/fakes/fixture.h"
@@ -29,7 +29,7 @@ int fixture_teardown(void **state) {
   assert_cl(clReleaseCommandQueue(fixture->queue));
   assert_cl(clReleaseContext(fixture->context));
   free(fixture);
-  /* Threads of the driver may be about to drop their last references. */
+  /* Threads of the driver may still hold their last references for a moment. */
   AWAIT(!fake_live());
   assert_int_equal(fake_live(), 0);
   return 0;

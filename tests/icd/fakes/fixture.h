@@ -1,5 +1,5 @@
-/* Set-up of every test of the OpenCL layer: a context, a queue, the fake compiler's program.
- * The tear-down checks that nothing is left of them.
+/* Fixture of every test of the OpenCL layer: a context, a queue and a program from the fake
+ * compiler. The teardown checks that no objects are left.
  */
 #ifndef TEGRACL_TEST_FIXTURE_H
 #define TEGRACL_TEST_FIXTURE_H
@@ -22,9 +22,9 @@ struct fixture {
   cl_program program;
 };
 
-/* For cmocka_unit_test_setup_teardown. */
+/* For use with cmocka_unit_test_setup_teardown. */
 int fixture_setup(void **state);
-/* With a context of these properties, and its notify callback. */
+/* Creates the context with these properties and this notify callback. */
 int fixture_setup_with(void **state, const cl_context_properties *properties,
                        icd_context_notify notify);
 int fixture_teardown(void **state);
@@ -33,7 +33,7 @@ cl_command_queue fixture_queue(struct fixture *fixture, cl_command_queue_propert
 cl_kernel fixture_kernel(struct fixture *fixture, const char *name);
 cl_mem fixture_buffer(struct fixture *fixture, size_t size);
 
-/* An "add" (or "slow_add") with its arguments set: out[i] = in[i] + n. */
+/* Returns a kernel "add" or "slow_add" with its arguments set: out[i] = in[i] + n. */
 cl_kernel fixture_add(struct fixture *fixture, const char *name, cl_mem in, cl_mem out, int n);
 
 /* A few milliseconds. */
@@ -41,14 +41,14 @@ static inline void nap(void) {
   nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
 }
 
-/* Waits until another thread has made the condition true, for at least a minute. */
+/* Waits up to a minute or more until another thread has made the condition true. */
 #define AWAIT(condition)                                                                           \
   do                                                                                               \
     for (int naps = 0; naps < 20000 && !(condition); naps++)                                       \
       nap();                                                                                       \
   while (0)
 
-/* The status of an event now, and how often a memory object is mapped. */
+/* Return the current status of an event, and how often a memory object is mapped. */
 cl_int fixture_status(cl_event event);
 cl_uint fixture_map_count(cl_mem mem);
 

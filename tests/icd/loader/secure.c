@@ -1,4 +1,4 @@
-/* A program that uses the driver, loaded by its path. secure.py gives it another user's rights.
+/* A program that loads the driver by its path. secure.py gives it the rights of another user.
  *
  *   secure DRIVER
  *

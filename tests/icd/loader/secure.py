@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A set-user-ID program with the driver: it ignores its caller's variables, so it writes no file
-of traces with its rights, and runs no program of the caller.
+"""In a set-user-ID program the driver ignores the caller's environment variables, so it does not
+write trace files with the program's rights or run programs of the caller.
 
-Usage: secure.py PROGRAM DRIVER TEGRACLC. Exit status 77: this user cannot make such a program here.
+Usage: secure.py PROGRAM DRIVER TEGRACLC
+The exit status is 77 if this user cannot create a set-user-ID program here.
 """
 import os
 import pathlib
@@ -25,7 +26,7 @@ def variables(folder):
 
 
 def run(executable, folder):
-    """The files that the program leaves, and its output."""
+    """Runs the program. Returns its output and the files that it has created."""
     for name in ("home", "xdg", "tmp", "bin"):
         (folder / name).mkdir(parents=True)
     commands = ["compiler"] + [f"bin/{name}" for name in ("tegraclc", "clang", "clang-15")]
@@ -41,7 +42,7 @@ def run(executable, folder):
 
 
 def make_secure(executable):
-    """Gives it the rights of another user, or of another group of ours."""
+    """Gives the program the rights of another user or of another group of this user."""
     if os.geteuid() == 0:
         os.chown(executable, 1, 1)
         executable.chmod(0o4755)

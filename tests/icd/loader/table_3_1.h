@@ -1,5 +1,5 @@
-/* The members of struct _cl_icd_dispatch in their order, as a loader for OpenCL 3.1 has them:
- * OpenCL-Headers v2026.05.29, CL/cl_icd.h. */
+/* The members of struct _cl_icd_dispatch in order, for a loader for OpenCL 3.1 (OpenCL-Headers
+ * v2026.05.29, CL/cl_icd.h). */
 #ifndef TEGRACL_TEST_TABLE_3_1_H
 #define TEGRACL_TEST_TABLE_3_1_H
 

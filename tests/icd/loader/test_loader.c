@@ -1,6 +1,6 @@
-/* Through the ordinary ICD loader, to the software Orin: the driver is found, its
- * objects go through the loader's dispatch, and a kernel gives the right answer
- * in every shape of launch.
+/* The driver and the software Orin through an ordinary ICD loader: the driver is found, its objects
+ * work through the loader's dispatch, and a kernel computes the right results for every shape of
+ * launch.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -63,7 +63,7 @@ static int setup(void **state) {
   cl_int code;
   char name[64];
   const char *text = source;
-  /* OCL_ICD_VENDORS names our file alone, so there is our platform alone. */
+  /* OCL_ICD_VENDORS only has our .icd file, so ours is the only platform. */
   assert_cl(clGetPlatformIDs(1, &opencl->platform, &count));
   assert_int_equal(count, 1);
   assert_cl(clGetPlatformInfo(opencl->platform, CL_PLATFORM_NAME, sizeof name, name, NULL));
@@ -90,7 +90,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void shapes(void **state) {
+static void launches_of_all_shapes_are_correct(void **state) {
   struct opencl *opencl = *state;
   static const struct {
     cl_uint dim;
@@ -132,7 +132,7 @@ static void shapes(void **state) {
   clReleaseMemObject(out);
 }
 
-static void local_arguments(void **state) {
+static void local_arguments_do_not_overlap(void **state) {
   struct opencl *opencl = *state;
   enum { N = 512, GROUP = 64 };
   cl_int code;
@@ -154,9 +154,9 @@ static void local_arguments(void **state) {
   clReleaseMemObject(out);
 }
 
-/* Launches that depend on each other, alternating between two queues, with the
- * host coming in between through a user event. */
-static void two_queues(void **state) {
+/* Launches that depend on each other alternate between two queues. A user event lets the host
+ * interrupt the chain. */
+static void queues_wait_for_each_other(void **state) {
   struct opencl *opencl = *state;
   enum { N = 256, STEPS = 40 };
   cl_int code;
@@ -197,7 +197,7 @@ static void two_queues(void **state) {
   assert_cl(clReleaseCommandQueue(queues[1]));
 }
 
-static void times(void **state) {
+static void profiling_times_are_in_order(void **state) {
   struct opencl *opencl = *state;
   const size_t global = 4096;
   const cl_uint one = 1;
@@ -222,14 +222,14 @@ static void times(void **state) {
   assert_true(stamps[2] >= before && stamps[3] <= after);
   assert_cl(clGetDeviceInfo(opencl->device, CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL, 8,
                             &instructions[1], NULL));
-  /* at least a load, a multiply-add and a store for each of the warps */
+  /* each warp executes at least a load, a multiply-add and a store */
   assert_true(instructions[1] - instructions[0] >= 3 * global / 32);
   assert_cl(clReleaseEvent(event));
   assert_cl(clReleaseKernel(kernel));
   assert_cl(clReleaseMemObject(mem));
 }
 
-/* Threads that share a context, each with its own queue, buffers and kernel. */
+/* Threads share a context. Each has its own queue, buffers and kernel. */
 static void *work(void *data) {
   struct opencl *opencl = data;
   enum { N = 512, ROUNDS = 25 };
@@ -262,7 +262,7 @@ static void *work(void *data) {
   return (void *)wrong;
 }
 
-static void threads(void **state) {
+static void threads_share_a_context(void **state) {
   pthread_t ids[4];
   for (int i = 0; i < 4; i++)
     assert_int_equal(pthread_create(&ids[i], NULL, work, *state), 0);
@@ -280,8 +280,8 @@ static cl_program program_of(struct opencl *opencl, const char *text) {
   return program;
 }
 
-/* A function in one file, used by a kernel in another through a header. */
-static void separate_compilation(void **state) {
+/* A kernel calls a function that is compiled separately and declared in a header. */
+static void links_separately_compiled_programs(void **state) {
   struct opencl *opencl = *state;
   const char *name = "lib/twice.h";
   cl_program header = program_of(opencl, "int twice(int x);\nextern constant int offset;\n");
@@ -331,10 +331,10 @@ static void separate_compilation(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
-/* A list of one struct in each of many allocations: host and kernel use the same pointers. Where
- * the addresses are taken (AddressSanitizer's shadow) there is no shared virtual memory, and the
- * device must report that. */
-static void shared_pointers(void **state) {
+/* Builds a linked list, with each struct in a separate allocation. Host and kernel use the same
+ * pointers. If the addresses are in use (AddressSanitizer's shadow), the device must report that
+ * it has no shared virtual memory. */
+static void host_and_kernel_share_pointers(void **state) {
   struct opencl *opencl = *state;
   enum { N = 20 };
   struct node {
@@ -378,9 +378,9 @@ static void shared_pointers(void **state) {
   assert_cl(clReleaseKernel(kernel));
 }
 
-/* A dma-buf that comes from another process's software Orin, and pages of our own: the
- * kernel works in them, not in copies. */
-static void others_memory(void **state) {
+/* A kernel works directly on a dma-buf from another process's software Orin and on pages of the
+ * application, not on copies. */
+static void imports_memory_without_copies(void **state) {
   struct opencl *opencl = *state;
   enum { PAGE = 4096, N = 64 };
   static const size_t size = N;
@@ -390,7 +390,7 @@ static void others_memory(void **state) {
       (clImportMemoryARM_type)clGetExtensionFunctionAddressForPlatform(platform,
                                                                        "clImportMemoryARM");
   assert_non_null(import);
-  /* The software Orin takes a memfd with a sealed size for another process's dma-buf. */
+  /* The software Orin accepts a memfd with a sealed size as a dma-buf of another process. */
   const int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   assert_int_equal(ftruncate(fd, PAGE), 0);
   assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
@@ -400,7 +400,7 @@ static void others_memory(void **state) {
   cl_mem mems[2];
   mems[0] = import(opencl->context, CL_MEM_READ_WRITE, dma_buf, (void *)&fd, PAGE, &code);
   assert_cl(code);
-  own += PAGE / sizeof *own - 8; /* over the end of the first page */
+  own += PAGE / sizeof *own - 8; /* across the end of the first page */
   mems[1] = import(opencl->context, CL_MEM_READ_WRITE, NULL, own, N * sizeof *own, &code);
   assert_cl(code);
   cl_kernel kernel = clCreateKernel(opencl->program, "chain", &code);
@@ -429,9 +429,9 @@ static void others_memory(void **state) {
       (name##_fn)clGetExtensionFunctionAddressForPlatform(opencl->platform, #name);                \
   assert_non_null(name##_here)
 
-/* A sync fd of a signal after a kernel in one queue, awaited by the host, and by another
- * queue, out of order, that has imported it. */
-static void sync_fd(void **state) {
+/* Exports a signal after a kernel as a sync fd. The host and an out-of-order queue that imports
+ * it wait for it. */
+static void sync_fds_are_exported_and_imported(void **state) {
   struct opencl *opencl = *state;
   enum { N = 64 };
   EXTENSION(clCreateSemaphoreWithPropertiesKHR);
@@ -486,11 +486,15 @@ static void sync_fd(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes),          cmocka_unit_test(local_arguments),
-      cmocka_unit_test(two_queues),      cmocka_unit_test(times),
-      cmocka_unit_test(threads),         cmocka_unit_test(separate_compilation),
-      cmocka_unit_test(shared_pointers), cmocka_unit_test(others_memory),
-      cmocka_unit_test(sync_fd),
+      cmocka_unit_test(launches_of_all_shapes_are_correct),
+      cmocka_unit_test(local_arguments_do_not_overlap),
+      cmocka_unit_test(queues_wait_for_each_other),
+      cmocka_unit_test(profiling_times_are_in_order),
+      cmocka_unit_test(threads_share_a_context),
+      cmocka_unit_test(links_separately_compiled_programs),
+      cmocka_unit_test(host_and_kernel_share_pointers),
+      cmocka_unit_test(imports_memory_without_copies),
+      cmocka_unit_test(sync_fds_are_exported_and_imported),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
-/* The driver as ICD loaders for OpenCL 3.1 use it: one that calls through the table in
- * every object (cl_khr_icd 1) without knowing its length, and one that looks up names
- * (cl_khr_icd 2). The headers may be older: table_3_1.h has the order.
+/* The dispatch table as ICD loaders for OpenCL 3.1 use it: one that calls through the table of
+ * every object (cl_khr_icd 1) without checking its length, and one that looks up names (cl_khr_icd
+ * 2). The installed headers may be older, so table_3_1.h has the order.
  *
  * test_table DRIVER
  */
@@ -22,9 +22,9 @@
 
 enum { SUGGESTED = TABLE_3_1_SLOTS - 1, PLATFORM_IDS = 0, UNLOAD_COMPILER = 31, LATER = 100 };
 
-static const intptr_t tag = 0x4F50454E434C3331; /* CL_ICD2_TAG_KHR for 64 bits: "OPENCL31" */
+static const intptr_t tag = 0x4F50454E434C3331; /* CL_ICD2_TAG_KHR for 64 bits, "OPENCL31" */
 
-/* The beginning of an object, as loaders read it. */
+/* The start of an object, which loaders read. */
 struct object {
   void **table;
   void *data;
@@ -57,8 +57,8 @@ static void every_slot_is_in_its_place(void **state) {
   }
 }
 
-/* Functions that no header has yet, with arguments of several kinds. */
-static void slots_behind_the_end_refuse(void **state) {
+/* Calls functions that are not in any header yet, with arguments of several types. */
+static void slots_after_the_end_return_errors(void **state) {
   (void)state;
   void **table = ((struct object *)the_platform())->table;
   for (size_t i = TABLE_3_1_SLOTS; i < TABLE_3_1_SLOTS + LATER; i++) {
@@ -101,11 +101,11 @@ static void *slot(const void *object, const char *name) {
   return NULL;
 }
 
-/* Calls as a loader does, by the data of the first object among the arguments. */
+/* Calls a function like a loader, through the data of the object that is passed. */
 #define CALL(handle, function, ...) ((__typeof__(&(function)))slot(handle, #function))(__VA_ARGS__)
 #define IS_OF(handle, loader)       assert_ptr_equal(((struct object *)(handle))->data, loader)
 
-/* Objects of all kinds, created through one loader's table. */
+/* Creates and uses objects of all kinds through one loader's table. */
 static void use(const struct data *loader, cl_platform_id platform) {
   cl_device_id device;
   cl_int code;
@@ -135,7 +135,7 @@ static void use(const struct data *loader, cl_platform_id platform) {
   IS_OF(kernel, loader);
   assert_cl(CALL(kernel, clSetKernelArg, kernel, 0, sizeof mem, &mem));
 
-  /* A loader of version 1 calls the new function through the object's table. */
+  /* A loader of version 1 calls the new function through the table of the object. */
   cl_int (*suggest)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, size_t *);
   const size_t global = 64, none = 0;
   for (int version = 1; version <= 2; version++) {
@@ -159,7 +159,7 @@ static void use(const struct data *loader, cl_platform_id platform) {
   assert_int_equal(value, 7);
   assert_cl(CALL(event, clReleaseEvent, event));
   assert_cl(CALL(kernel, clReleaseKernel, kernel));
-  IS_OF(kernel, loader); /* a stale handle leads to an error, not to other memory */
+  IS_OF(kernel, loader); /* a stale handle causes an error, not an access to other memory */
   assert_int_equal(CALL(kernel, clReleaseKernel, kernel), CL_INVALID_KERNEL);
   assert_cl(CALL(program, clReleaseProgram, program));
   assert_cl(CALL(sampler, clReleaseSampler, sampler));
@@ -168,7 +168,7 @@ static void use(const struct data *loader, cl_platform_id platform) {
   assert_cl(CALL(context, clReleaseContext, context));
 }
 
-/* Also by a second loader, after the first has been unloaded with its memory. */
+/* Also uses a second loader after the first was unloaded and its memory freed. */
 static void objects_carry_the_loaders_data(void **state) {
   (void)state;
   cl_platform_id platform = the_platform();
@@ -184,7 +184,7 @@ static void objects_carry_the_loaders_data(void **state) {
 int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_slot_is_in_its_place),
-      cmocka_unit_test(slots_behind_the_end_refuse),
+      cmocka_unit_test(slots_after_the_end_return_errors),
       cmocka_unit_test(objects_carry_the_loaders_data),
   };
   void *driver = count == 2 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;

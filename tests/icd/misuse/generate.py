@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the table of test_misuse.c: calls with one argument that the OpenCL specification
-forbids, and the error that it requires. A call is given once, with good arguments. Its errors
-follow from the kinds of its arguments (every handle can be null, stale, another vendor's, or of
-another kind; every wait list ...), and from the rows given with it, which are the
-specification's error lists. Usage: generate.py OUTPUT"""
+"""Generates the table of test_misuse.c: calls with one invalid argument, and the error that the
+OpenCL specification requires. Each call is listed here once, with valid arguments. Its errors
+follow from the kinds of its arguments (a handle may be NULL, stale, of another vendor or of another
+kind; wait lists are similar), and from the rows after it, which are the specification's list of
+errors. Usage: generate.py OUTPUT"""
 import sys
 
 KINDS = ["platform", "device", "context", "queue", "buffer", "program", "kernel", "event", "sampler",
@@ -22,7 +22,7 @@ rows = []
 
 
 def is_value(text):
-    """A name of test_misuse.c's values; all else is a C expression."""
+    """Whether the text is the name of a value in test_misuse.c and not a C expression."""
     return text.isidentifier() and text[0].islower()
 
 
@@ -41,9 +41,10 @@ def emit(call, returns, arguments, code, what):
 
 def call(name, arguments, *errors, returns="i", good="CL_SUCCESS", handles=True, null=True,
          waits=True, skip=()):
-    """arguments: "name=value ..."; a value that is a kind's name is a handle, "wait_count"
-    and "waits" are a wait list. errors: (argument, bad value, code), where argument may
-    be "a b" with a value for each. good: what the call gives as it is; None: do not try."""
+    """Adds the rows of a call. arguments is "name=value ...", where a value that is the name of a
+    kind is a handle, and wait_count and waits are a wait list. errors has tuples (argument, bad
+    value, code), where argument may be "a b" with a value for each. good is the result with valid
+    arguments, or None if the call must not be made with these."""
     pairs = [a.split("=", 1) for a in arguments.split()]
     names = [p[0] for p in pairs]
     values = [p[1] for p in pairs]
@@ -85,7 +86,7 @@ def wait_list(bad, code="CL_INVALID_EVENT_WAIT_LIST"):
 
 
 def handle_list(kind, count, argument, code, null="CL_INVALID_VALUE", zero="CL_INVALID_VALUE"):
-    """Errors of an argument that is a list of handles."""
+    """Returns the errors of an argument that is a list of handles."""
     found = [("%s" % argument, "null", null)] if null else []
     if zero:
         found.append((count, "0", zero))
@@ -95,8 +96,8 @@ def handle_list(kind, count, argument, code, null="CL_INVALID_VALUE", zero="CL_I
     return found
 
 
-# Queries: each name with a place that is too small by a byte, or of no size at all, if its
-# answer has any; names that do not exist.
+# Adds the rows of a query: each known name with a size that is one byte too small and a size of 0,
+# and names that do not exist.
 def query(name, first, known, *errors, unknown=(0, 1, 0x7FFF, 0xFFFFFFFF), **options):
     call(name, first + " param_name=%s size=4096 value=out size_ret=null" % known[0], *errors,
          good="CL_SUCCESS", **options)
@@ -548,7 +549,7 @@ call("clEnqueueMigrateMemObjects", "queue=queue count=1 buffers=list_buffer flag
      ("buffers", "list_buffer2", "CL_INVALID_CONTEXT"), ("flags", "4", VALUE),
      ("flags", "1ull<<40", VALUE), ("queue", "queue2", "CL_INVALID_CONTEXT"))
 
-# ---- launches, places in the order -----------------------------------------------------------------------
+# ---- launches, markers and barriers -----------------------------------------------------------------------
 LAUNCH = [
     ("dim", "0", "CL_INVALID_WORK_DIMENSION"), ("dim", "4", "CL_INVALID_WORK_DIMENSION"),
     ("dim", "UINT32_MAX", "CL_INVALID_WORK_DIMENSION"),
