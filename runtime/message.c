@@ -1,4 +1,4 @@
-/* The last message of each thread. */
+/* Stores each thread's last message. */
 #include "runtime/message.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "runtime/runtime.h"
 
-static _Thread_local char message[768] = "no failure so far";
+static _Thread_local char message[768] = "no error so far";
 
 const char *rt_last_message(void) {
   return message;
@@ -26,25 +26,25 @@ static const char *error_advice(int error) {
   switch (-error) {
   case EACCES:
   case EPERM:
-    return "; the user must be in the group that owns the GPU's nodes (\"video\" on L4T)";
+    return "; add the user to the group that owns the GPU's nodes (\"video\" on L4T)";
   case ENOENT:
   case ENODEV:
   case ENXIO:
     return "; is this a Jetson Orin with NVIDIA's nvgpu driver loaded?";
   case EMFILE:
   case ENFILE:
-    return "; raise the limit of open files";
+    return "; raise the limit of open files (ulimit -n)";
   case ENOTTY:
     return "; this kernel's nvgpu interface differs from L4T r35 and r36";
   case ENOMEM:
-    return "; memory, or the GPU's channels or address space, are used up";
+    return "; memory, the GPU's channels or its address space are exhausted";
   default:
     return "";
   }
 }
 
-/* A count above 0 is of bytes that the kernel could not copy;
- * docs/hardware/kernel-interface.md 1.4. */
+/* A positive result is the number of bytes that the kernel could not copy
+ * (docs/hardware/kernel-interface.md 1.4). */
 int rt_fail_call(int result, const char *format, ...) {
   const int error = result > 0 ? -EFAULT : result;
   va_list arguments;

@@ -1,11 +1,10 @@
-/* One Orin GPU as a user-space driver: device, contexts (address space and
- * TSG), buffers, modules, queues (places on channels), launches, waits.
+/* One Orin GPU as a user-space driver: device, contexts (address space and TSGs), buffers, modules,
+ * queues (which use channels), launches, waits.
  *
- * Sizes are bytes and times PTIMER nanoseconds unless stated. Functions that can
- * fail return 0 or -errno. A context, its buffers and modules may be used from
- * several threads; a queue must be locked by its user (icd/ has a lock for each
- * command queue) except for rt_queue_completed, rt_queue_submitted and rt_queue_wait.
- */
+ * Sizes are in bytes and times in PTIMER nanoseconds unless stated otherwise. Functions that can
+ * fail return 0 or -errno. A context, its buffers and modules may be used from several threads. The
+ * caller must lock a queue (icd/ has a lock for each command queue) except for rt_queue_completed,
+ * rt_queue_submitted and rt_queue_wait. */
 #ifndef TEGRACL_RUNTIME_H
 #define TEGRACL_RUNTIME_H
 
@@ -22,15 +21,14 @@ struct rt_queue;
 
 /* ---- device ------------------------------------------------------------- */
 
-/* What the kernel's driver reports of the GPU, and limits that all SMs 8.7 have. */
+/* Properties reported by the kernel driver, and limits common to all SMs 8.7. */
 struct rt_device_info {
   char chip[16];       /* "ga10b" */
   char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
-  char identity[56];   /* differs between boards of one kind, or "" if unknown; not to be shown to
-                        * others as it is */
+  char identity[56];   /* unique to the board, or "" if unknown; do not publish it unhashed */
   bool emulated;       /* the software Orin */
   uint32_t sm_count;   /* NUM_VSMS */
-  uint32_t tpc_count;  /* maximum physical TPCs, for local memory */
+  uint32_t tpc_count;  /* physical TPCs, including disabled ones, for local memory */
   uint32_t sm_version; /* 0x807 */
   uint32_t max_clock_mhz;
   uint32_t warp_size;
@@ -39,90 +37,91 @@ struct rt_device_info {
   uint32_t max_block[3];
   uint32_t max_grid[3];
   uint32_t registers_per_sm;
-  uint32_t shared_bytes_per_block; /* what OpenCL may use */
+  uint32_t shared_bytes_per_block; /* available to OpenCL */
   uint64_t l2_bytes;
-  uint64_t memory_bytes; /* of the RAM, what buffers may take: the system needs the rest */
+  uint64_t memory_bytes; /* RAM available to buffers; the rest is left to the system */
   uint64_t max_buffer_bytes;
-  uint32_t max_param_bytes; /* kernel parameters, hidden block included */
+  uint32_t max_param_bytes; /* including the hidden block */
   uint32_t timer_step_ns;   /* 32 */
-  /* Buffers' CPU addresses are their GPU addresses: those are not taken in this process. */
+  /* True if buffers have the same address on CPU and GPU; false if this process uses those
+   * addresses. */
   bool shared_addresses;
 };
 
-/* Opens the GPU: the real nodes where they exist, else the software Orin
- * (TEGRACL_DEVICE=board|emulator forces one). -ENODEV and a message by
- * rt_last_message() otherwise. */
+/* Opens the GPU: the real nodes if they exist, else the software Orin
+ * (TEGRACL_DEVICE=board|emulator forces one). If there is none, returns -ENODEV, and
+ * rt_last_message() says why. */
 int rt_device_open(struct rt_device **device);
 void rt_device_close(struct rt_device *device);
 const struct rt_device_info *rt_device_info(const struct rt_device *device);
 
-/* In a child of fork, while it has one thread: closes its copies of the parent's fds, with no
- * other effect on the parent. The child may not use or destroy what the parent has made, but for
- * the device (NULL: there is none): its info stays, and rt_device_reopen opens it for the
- * child. */
+/* To be called in a child of fork while it has one thread. Closes the child's copies of the
+ * parent's fds without affecting the parent. The child must not use or destroy any of the parent's
+ * objects except the device (may be NULL): rt_device_info stays valid, and rt_device_reopen opens
+ * the device for the child. */
 void rt_device_forked(struct rt_device *device);
 int rt_device_reopen(struct rt_device *device);
 
-/* GPU time now, and the CPU's CLOCK_MONOTONIC of the same moment. */
+/* Reads GPU time and, at the same moment, the CPU's CLOCK_MONOTONIC. */
 int rt_device_time(struct rt_device *device, uint64_t *gpu_ns, uint64_t *cpu_ns);
 
-/* Warp instructions executed so far. -ENOTSUP on hardware. */
+/* Returns the number of warp instructions executed so far in *count, or -ENOTSUP on a board. */
 int rt_device_warp_instructions(struct rt_device *device, uint64_t *count);
 
-/* ---- context: address space, TSG and what lives in them ------------------- */
+/* ---- contexts -------------------------------------------------------------- */
 
 int rt_context_create(struct rt_device *device, struct rt_context **context);
-/* Destroys queues' leftovers too; the caller has destroyed all it created. */
+/* The caller must have destroyed everything that it created in the context. */
 void rt_context_destroy(struct rt_context *context);
 
-/* After a device fault every queue of the context is dead and all later calls
- * fail with -EIO; a new context works. NULL while healthy, else the message
- * (kernel, address, nearest buffer, ...), owned by the context. */
+/* Returns NULL, or a message about the GPU fault (kernel, address, nearest buffer, ...), which the
+ * context owns. After a fault every queue of the context is dead and all later calls fail with
+ * -EIO; a new context works. */
 const char *rt_context_fault(struct rt_context *context);
 
 /* ---- buffers -------------------------------------------------------------- */
 
 struct rt_buffer {
   uint64_t gpu;  /* GPU virtual address */
-  void *cpu;     /* CPU mapping, the same number where possible */
+  void *cpu;     /* CPU mapping, at the same address as gpu if possible */
   uint64_t size; /* as asked for */
 };
 
 enum rt_memory_type {
-  RT_MEMORY_CACHED,        /* data: inner-cacheable, I/O-coherent */
-  RT_MEMORY_WRITE_COMBINE, /* what the CPU writes once: rings, QMDs */
+  RT_MEMORY_CACHED,        /* inner-cacheable and I/O-coherent, for data */
+  RT_MEMORY_WRITE_COMBINE, /* for memory that the CPU writes once: rings, QMDs */
 };
 
-/* Zeroed memory in its own whole pages, mapped for GPU and CPU. size > 0. -ENOMEM when there is
- * none. */
+/* Allocates zeroed memory in whole pages, mapped for GPU and CPU. size must not be 0. Returns
+ * -ENOMEM if memory is exhausted. */
 int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer);
-/* For data, with undefined contents, at a multiple of 256 bytes: the runtime puts small buffers
- * together in larger allocations (heap.h). */
+/* Allocates memory for data, aligned to 256 bytes, with undefined contents. Small buffers share
+ * larger allocations (heap.h). */
 int rt_buffer_allocate(struct rt_context *context, uint64_t size, struct rt_buffer **buffer);
-/* Memory that exists already: a dma-buf, mapped as a whole (size: all of it; the caller
- * keeps the fd), and whole pages of the host, which stay where they are. -EINVAL or
- * -EBADF: there is no such memory. */
+/* Create buffers from existing memory. rt_buffer_import maps a whole dma-buf, which determines the
+ * size; the caller keeps the fd. rt_buffer_import_host maps whole pages of the process in place.
+ * Both return -EINVAL or -EBADF if there is no such memory. */
 int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer);
 int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size,
                           struct rt_buffer **buffer);
-/* After a fork, in the parent: makes the GPU see the pages again that buffers were made
- * from by rt_buffer_import_host. The context's work has ended before the fork, and none has
- * been submitted since. Returns the last failure, for example of a buffer whose pages the process
- * has unmapped. */
+/* To be called in the parent after a fork. Maps the current pages of buffers that
+ * rt_buffer_import_host has created, because copy-on-write may have replaced them. The context's
+ * work must have ended before the fork, and no work may have been submitted since. Returns the last
+ * error, for example if the process has unmapped pages of a buffer. */
 int rt_context_renew_host(struct rt_context *context);
-/* NULL is fine. The caller has waited for work that uses it. */
+/* Accepts NULL. The caller must have waited for all work that uses the buffer. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
-/* For the software Orin's check mode; otherwise the calls do nothing. */
+/* Notes for the software Orin's check mode; ignored otherwise. */
 enum rt_buffer_news {
-  RT_BUFFER_UNWRITTEN,     /* its contents mean nothing until they are written */
-  RT_BUFFER_KERNELS_READ,  /* kernels must not write it */
-  RT_BUFFER_KERNELS_WRITE, /* kernels must not read it */
+  RT_BUFFER_UNWRITTEN,     /* contents are undefined until written */
+  RT_BUFFER_KERNELS_READ,  /* kernels must not write the buffer */
+  RT_BUFFER_KERNELS_WRITE, /* kernels must not read the buffer */
 };
 void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news);
-/* The CPU writes, or may from now on write, size bytes at an address. Ignored if they are not all
- * in the buffer. */
+/* Notes that the CPU has written size bytes, or may write them at any time from now on. Ignored if
+ * the range is not in the buffer. */
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
 
 /* ---- textures --------------------------------------------------------------- */
@@ -140,14 +139,15 @@ void rt_texture_destroy(struct rt_context *context, const struct kernel_image *i
 
 /* ---- modules --------------------------------------------------------------- */
 
-/* Places and relocates a module's sections in GPU memory. The module_code must
- * outlive the rt_module. */
+/* Loads a module: places its sections in GPU memory and relocates them. code must outlive the
+ * module. */
 int rt_module_create(struct rt_context *context, const struct module_code *code,
                      struct rt_module **module);
 void rt_module_destroy(struct rt_module *module);
 
-/* The module's constant or initial data at a GPU address, as it was before any kernel ran,
- * and how much follows in *size. NULL if there is none. Lives as long as module_code. */
+/* Returns the constant or initial data at a GPU address, as it was when the module was loaded, and
+ * the number of bytes from there to the end of its section in *size. Returns NULL if there is no
+ * such data. Valid as long as the module_code. */
 const void *rt_module_data(const struct rt_module *module, uint64_t address, uint64_t *size);
 
 /* ---- queues ---------------------------------------------------------------- */
@@ -155,14 +155,14 @@ const void *rt_module_data(const struct rt_module *module, uint64_t address, uin
 enum rt_priority { RT_PRIORITY_LOW, RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH };
 
 int rt_queue_create(struct rt_context *context, enum rt_priority priority, struct rt_queue **queue);
-/* Waits first until its work has completed, or the context has faulted. NULL is fine. */
+/* Waits until the queue's work has completed or the context has faulted. Accepts NULL. */
 void rt_queue_destroy(struct rt_queue *queue);
 
-/* GPU times of one launch, written by the GPU; 0 while not yet reached. Lives
- * in GPU memory: get it before, put it back after the launch has completed.
- * Two 16-byte semaphore releases: payload, then time. */
+/* GPU times of a launch, which the GPU writes as two 16-byte semaphore releases: mark, then time. A
+ * time is 0 until it is reached. The struct is in GPU memory: allocate it before the launch, and
+ * release it after the launch has completed. */
 struct rt_times {
-  volatile uint64_t start_mark; /* 1 once start_ns is there */
+  volatile uint64_t start_mark; /* 1 when start_ns is valid */
   volatile uint64_t start_ns;
   volatile uint64_t end_mark;
   volatile uint64_t end_ns;
@@ -170,104 +170,105 @@ struct rt_times {
 int rt_times_get(struct rt_context *context, struct rt_times **times);
 void rt_times_put(struct rt_context *context, struct rt_times *times);
 
-/* A kernel's launches as the GPU reads them: QMD and constant bank 0, of which the
- * parameters are the caller's. The rest is worked out by a launch that finds made false:
- * so it must be at first, and whenever grid, block, last_block or dynamic_shared_bytes have
- * changed. The caller has the memory, rt_shape_bytes, cleared at first, and guards it. */
+/* Prepared launches of one kernel in the GPU's formats: QMD and constant bank 0. The caller writes
+ * the parameters. A launch that finds made false computes the rest; the caller clears made when
+ * grid, block, last_block or dynamic_shared_bytes change. The caller allocates the zeroed memory
+ * (rt_shape_bytes) and protects it. */
 struct rt_shape {
   bool made;
-  bool one_grid;        /* whole, with blocks of one size */
-  uint32_t local_bytes; /* per thread, of the context's pool */
+  bool one_grid;        /* the launch is one grid with blocks of equal size */
+  uint32_t local_bytes; /* local memory per thread */
   const struct kernel_code *kernel;
   size_t bytes; /* of words */
   uint32_t words[];
 };
 size_t rt_shape_bytes(const struct kernel_code *kernel);
-/* The param_bytes of the kernel in it. */
+/* Returns the shape's kernel parameters, param_bytes of the kernel. */
 void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *kernel);
 
-/* How far a launch of very many grids has come; cleared before the first call. */
+/* Progress of a launch with very many grids; zeroed before the first call. */
 struct rt_cut {
-  uint32_t edges, y, z; /* where the next grid begins */
+  uint32_t edges, y, z; /* position of the next grid */
   bool begun, over;
-  struct rt_times *times; /* the caller's, from the first call to the last */
+  struct rt_times *times; /* the caller's times, kept between the first and the last call */
 };
 
-/* Grids that a call of rt_queue_launch submits of a launch that is cut: far fewer than a queue
- * has room for. */
+/* Maximum number of grids that one call of rt_queue_launch submits if the launch has a cut: far
+ * fewer than fit in a queue. */
 enum { RT_GRIDS_AT_ONCE = 16 };
 
 struct rt_launch {
   struct rt_module *module;
-  uint32_t kernel;               /* index in module_code.kernels */
+  uint32_t kernel;               /* index into module_code.kernels */
   uint32_t grid[3];              /* CTAs */
   uint32_t block[3];             /* work-items in a CTA */
-  uint32_t last_block[3];        /* in the last CTA of the dimension; 0: as in the others */
-  uint32_t dynamic_shared_bytes; /* after the kernel's static shared memory */
-  const void *params;            /* param_bytes of the kernel, hidden block included, read before
-                                  * rt_queue_launch returns; with a shape: its own */
-  struct rt_times *times;        /* NULL: do not profile */
-  uint64_t print_buffer;         /* GPU address; written into the hidden block. 0: none */
-  struct rt_shape *shape;        /* of the kernel; NULL: one for this launch alone */
-  struct rt_cut *cut; /* NULL: all grids at once; else rt_queue_launch is called until it is
-                       * over */
+  uint32_t last_block[3];        /* in the last CTA of each dimension; 0 if the same as block */
+  uint32_t dynamic_shared_bytes; /* in addition to the kernel's static shared memory */
+  const void *params;            /* param_bytes of the kernel, hidden block included; read before
+                                    rt_queue_launch returns. With a shape: the shape's parameters */
+  struct rt_times *times;        /* NULL if not profiled */
+  uint64_t print_buffer;         /* GPU address for the hidden block; 0 if there is none */
+  struct rt_shape *shape;        /* shape of the kernel; NULL to use a temporary one */
+  struct rt_cut *cut; /* NULL to submit all grids at once; else rt_queue_launch is called repeatedly
+                         until over is set */
 };
 
-/* Grids that a launch becomes. */
+/* Returns the number of grids into which a launch is split. */
 uint64_t rt_launch_grids(const struct rt_context *context, const struct rt_launch *launch);
 
-/* Work-groups that a launch of this kernel can have in each dimension. More than the
- * device's max_grid if the kernel has a hidden block: such a launch becomes several
- * grids. */
+/* Returns the maximum number of work-groups in each dimension for a launch of this kernel. It
+ * exceeds the device's max_grid if the kernel has a hidden block, because such a launch can be
+ * split into several grids. */
 void rt_kernel_max_grid(const struct rt_context *context, const struct kernel_code *kernel,
                         uint32_t max[3]);
 
-/* Checks a launch against the device's limits without submitting it: 0, or
- * -EINVAL (block), -E2BIG (registers or shared memory do not fit). Also gives
- * the largest block (work-items) this kernel can have, if wanted. */
+/* rt_launch_check checks a launch against the device's limits without submitting it. It returns 0,
+ * -EINVAL (invalid grid or block), or -E2BIG (registers or shared memory do not fit).
+ * rt_kernel_max_threads returns the largest block in work-items for a kernel. */
 int rt_launch_check(const struct rt_context *context, const struct rt_launch *launch);
 uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct kernel_code *kernel);
-/* Bytes of local (private) memory per work-item that a launch reserves. */
+/* Returns the local (private) memory in bytes that a launch reserves for each work-item. */
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
 
-/* Submits a launch, ordered after everything in this queue. *point is the
- * queue's timeline value that is reached when it has completed and its writes
- * are visible. No system call and, with a shape, no allocation in the steady state;
- * waits for room if the launch ring is full. */
+/* Submits a launch, ordered after all earlier work in this queue. *point receives the timeline
+ * value that is reached when the launch has completed and its writes are visible. In the steady
+ * state it makes no system call and, with a shape, allocates no memory. If the launch ring is full,
+ * it waits. */
 int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point);
 
-/* A point reached when everything submitted so far has completed. times as in
- * rt_launch (for markers and barriers); NULL allowed. */
+/* Returns a point that is reached when everything submitted so far has completed. times is as in
+ * struct rt_launch, for markers and barriers; may be NULL. */
 int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point);
 
-/* One of the times of several submissions, before the first or after the last. */
+/* Writes the start time before, or if end is set the end time after, a series of submissions. */
 int rt_queue_timestamp(struct rt_queue *queue, struct rt_times *times, bool end);
 
-/* Later work of queue starts only when other has reached point (a semaphore
- * acquire on the GPU). point must have been submitted; same context. */
+/* Makes later work in queue wait on the GPU (semaphore acquire) until other has reached point,
+ * which must have been submitted. Both queues must be in the same context. */
 int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point);
 
-/* Points: completed so far (one load); last submitted. Queues may share a channel and its
- * points, so a queue's own need not follow each other, and completed may be beyond its last. */
+/* Return the last completed and the last submitted point. rt_queue_completed is one load. Queues
+ * can share a channel and its points, so the points of one queue need not be consecutive, and the
+ * completed point can be beyond the last one that the queue submitted. */
 uint64_t rt_queue_completed(const struct rt_queue *queue);
 uint64_t rt_queue_submitted(const struct rt_queue *queue);
 
-/* Waits until point is reached: 0; -ETIMEDOUT after timeout_ns (UINT64_MAX: no
- * limit); -EIO when the context has faulted before it was reached. Spins
- * briefly, then sleeps. Thread-safe. */
+/* Waits until point is reached. Returns 0, -ETIMEDOUT after timeout_ns (UINT64_MAX: no limit), or
+ * -EIO if the context faulted before. Spins briefly, then sleeps. Thread-safe. */
 int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
-/* A sync fd, the caller's, that is signalled once the queue has reached point, which has
- * been submitted. While a thread waits for it the kernel gives up after 30 s and signals it
- * with an error (docs/hardware/kernel-interface.md 3.6). -ENOTSUP: the queue has no syncpoint. */
+/* Returns in *fd a sync fd, owned by the caller, that is signalled when the queue has reached
+ * point, which must have been submitted. If a thread waits for it for 30 s, the kernel gives up and
+ * signals it with an error (docs/hardware/kernel-interface.md 3.6). Returns -ENOTSUP if the queue
+ * has no syncpoint. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd);
 
-/* ---- recordings: work that is written down once and submitted many times ---------- */
+/* ---- recordings: work that is recorded once and submitted many times --------------- */
 
-struct rt_recording; /* guarded by its user */
+struct rt_recording; /* the user must serialise calls */
 
-/* A box of bytes, and one that repeats a pattern (1 to 128 bytes, a power of two, of which
- * region[0] is a multiple). Addresses are the GPU's. */
+/* A copy of a box of bytes, and a fill of a box with a repeated pattern. The size of the pattern is
+ * a power of two from 1 to 128 and divides region[0]. Addresses are GPU addresses. */
 struct rt_copy {
   uint64_t target, source;
   size_t region[3]; /* bytes, rows, slices */
@@ -284,31 +285,33 @@ struct rt_fill {
 
 /* Empty. */
 int rt_recording_create(struct rt_context *context, struct rt_recording **recording);
-/* Not while it is in flight. reset empties it; for destroy NULL is fine. */
+/* A recording must not be destroyed or reset while it is in flight. rt_recording_reset makes it
+ * empty; rt_recording_destroy accepts NULL. */
 void rt_recording_destroy(struct rt_recording *recording);
 void rt_recording_reset(struct rt_recording *recording);
 bool rt_recording_in_flight(const struct rt_recording *recording);
 
-/* What is recorded may run in any order, at the same time, except for what is on the
- * two sides of a wait. Of a launch, times and shape are ignored. -ENOMEM, and the errors
- * of rt_launch_check. */
+/* Add commands to a recording. Commands may run in any order and at the same time unless there is a
+ * rt_recording_wait between them. times and shape of a launch are ignored. Return -ENOMEM, and the
+ * errors of rt_launch_check. */
 int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *launch);
 int rt_recording_copy(struct rt_recording *recording, const struct rt_copy *copy);
 int rt_recording_fill(struct rt_recording *recording, const struct rt_fill *fill);
 void rt_recording_wait(struct rt_recording *recording);
 
-/* Makes it ready for submission. -ENOMEM; -E2BIG: more than a pushbuffer can be. */
+/* Completes the recording for submission. Returns -ENOMEM, or -E2BIG if it is too large for a
+ * pushbuffer. */
 int rt_recording_end(struct rt_recording *recording);
 
-/* Submits all of it, as rt_queue_launch does. Two submissions of a recording never run at
- * the same time: one to another queue waits for the last one on the GPU. */
+/* Submits the whole recording like rt_queue_launch. Two submissions of a recording never run at the
+ * same time: a submission to another queue waits on the GPU for the previous one. */
 int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, struct rt_times *times,
                     uint64_t *point);
 
 /* ---- messages ---------------------------------------------------------------- */
 
-/* One sentence about the last failure in this thread: what was wrong, with
- * which value, what to do. Never NULL. */
+/* Returns a sentence about this thread's last failure: what was wrong, with which value, and what
+ * to do. Never NULL. */
 const char *rt_last_message(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Contexts: the address space, and what lives in it. */
+/* Creates and destroys contexts. */
 #include "runtime/context/context.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ static int alloc_as(struct rt_context *c) {
   return c->as_fd < 0 ? rt_fail_call(c->as_fd, "ALLOC_AS") : 0;
 }
 
-/* Ranges beyond the first have run on no board; the first one again has the same addresses
- * as another context's. */
+/* No board has run with a range beyond the first. If the kernel refuses one, the context uses the
+ * first range, whose addresses another context has too. */
 static int create_as(struct rt_context *c) {
   struct rt_choices *choices = &c->device->choices;
   int error = alloc_as(c);
@@ -48,7 +48,7 @@ static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
 int rt_context_create(struct rt_device *device, struct rt_context **context) {
   struct rt_context *c = calloc(1, sizeof(*c));
   if (!c)
-    return rt_fail(-ENOMEM, "no memory for a context's record");
+    return rt_fail(-ENOMEM, "out of memory while creating a context");
   c->device = device;
   c->as_fd = -1;
   rt_tsg_init(&c->tsg);

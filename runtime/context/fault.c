@@ -1,6 +1,5 @@
-/* What went wrong on the GPU, in words: from the error notifier, and from what
- * the kernel (SM error states) or the software Orin (its own node) reports.
- */
+/* Describes a GPU fault. The error notifier gives its kind; the kernel (SM error states) or the
+ * software Orin (its own device node) gives the details. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,14 +15,14 @@
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
-static const char unexplained[] = "the GPU faulted, and there is no memory to say how";
+static const char unexplained[] = "the GPU faulted; out of memory while describing the fault";
 
 static const char *notifier_text(uint32_t code) {
   switch (code) {
   case NOTIFIER_IDLE_TIMEOUT:
-    return "kernels kept other work, for example of the desktop, waiting for the GPU for longer "
-           "than the kernel driver allows (3 s; delays of 100 ms or more add up); make them "
-           "shorter than 100 ms, or try TEGRACL_PREEMPTION=cta or cilp";
+    return "kernels kept other work, such as the desktop, from using the GPU for longer than the "
+           "kernel driver allows (3 s; delays of 100 ms or more add up); make kernels shorter than "
+           "100 ms, or try TEGRACL_PREEMPTION=cta or cilp";
   case NOTIFIER_COPY_ENGINE:
     return "copy engine error";
   case NOTIFIER_GR_UNKNOWN_METHOD:
@@ -49,13 +48,13 @@ static const char *notifier_text(uint32_t code) {
   }
 }
 
-/* Further off than any 32-bit index of a vector can lead. */
+/* Farther than any 32-bit vector index can reach. */
 #define FAR_BYTES (UINT64_C(1) << 36)
 
 struct search {
   uint64_t address;
   struct rt_buffer nearest;
-  uint64_t least; /* distance of the nearest; UINT64_MAX: there is none yet */
+  uint64_t least; /* distance to the nearest buffer; UINT64_MAX if none was found */
 };
 
 static void compare_distance(const struct rt_buffer *b, void *data) {
@@ -69,7 +68,7 @@ static void compare_distance(const struct rt_buffer *b, void *data) {
   }
 }
 
-/* The buffer that contains an address, or else the nearest one. */
+/* Prints the buffer that contains the address, or the nearest one. */
 static void put_nearest_buffer(FILE *out, struct rt_context *c, uint64_t address) {
   struct search search = {.address = address, .least = UINT64_MAX};
   for (const struct rt_own_buffer *own = c->buffers; own; own = own->next)
@@ -77,7 +76,7 @@ static void put_nearest_buffer(FILE *out, struct rt_context *c, uint64_t address
   rt_heap_visit(&c->heap, compare_distance, &search);
   const struct rt_buffer *nearest = search.least == UINT64_MAX ? NULL : &search.nearest;
   if (!nearest || search.least >= FAR_BYTES) {
-    fprintf(out, nearest ? "; no buffer is near" : "; the context has no buffers");
+    fprintf(out, nearest ? "; no buffer is near that address" : "; the context has no buffers");
     return;
   }
   uint64_t offset = address - nearest->gpu;
@@ -100,11 +99,11 @@ static void put_kernel(FILE *out, const struct rt_context *c, uint64_t pc) {
     if (line)
       fprintf(out, ", line %" PRIu32 " of %s", line->line, *file ? file : "the program source");
   } else if (pc) {
-    fprintf(out, " at 0x%" PRIx64 ", where no kernel is", pc);
+    fprintf(out, " at 0x%" PRIx64 ", which is not in any kernel", pc);
   }
 }
 
-/* True if the software Orin knew. */
+/* Returns true if the software Orin has described the fault. */
 static bool put_emulator_fault(FILE *out, struct rt_context *c) {
   struct emulator_fault f = {.as_fd = c->as_fd};
   if (c->device->emulator_fd < 0 ||
@@ -113,7 +112,7 @@ static bool put_emulator_fault(FILE *out, struct rt_context *c) {
   put_kernel(out, c, f.pc ? f.pc : f.program);
   if (f.instruction[0])
     fprintf(out, " (%.*s)", (int)sizeof(f.instruction), f.instruction);
-  /* The sentence says which access, and which work-item made it. */
+  /* The message says which access faulted and which work-item made it. */
   if (f.message[0])
     fprintf(out, ": %.*s", (int)sizeof(f.message), f.message);
   if (f.access_bytes && f.code == NOTIFIER_MMU_FAULT)
@@ -121,7 +120,7 @@ static bool put_emulator_fault(FILE *out, struct rt_context *c) {
   return true;
 }
 
-/* On a board: the SMs that stopped, with the program counter of the warp. */
+/* Boards only: prints the first SM that reports an error, and the program counter of its warp. */
 static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt_tsg *tsg) {
   if (tsg->fd < 0)
     return;
@@ -140,7 +139,7 @@ static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt
   }
 }
 
-/* The oldest launch of a channel that has not completed. */
+/* Prints the oldest launch on the channel that has not completed. */
 static void put_oldest_launch(FILE *out, const struct rt_channel *ch) {
   uint64_t completed = __atomic_load_n(ch->timeline, __ATOMIC_ACQUIRE);
   for (uint64_t p = completed + 1; p <= atomic_load(&ch->submitted); p++) {
@@ -168,14 +167,14 @@ static char *describe_fault(struct rt_context *c, const struct rt_channel *ch, u
   return fclose(out) ? NULL : text;
 }
 
-/* What host makes of an acquire that it does not take, or that is never satisfied. Later
- * contexts do without. */
+/* These notifiers may mean that host rejected a semaphore acquire, or that it was never satisfied.
+ * Contexts created later do not use acquires. */
 static void doubt_acquires(struct rt_context *c, uint32_t code) {
   struct rt_choices *choices = &c->device->choices;
   if ((code == NOTIFIER_SEMAPHORE_TIMEOUT || code == NOTIFIER_PBDMA_ERROR) &&
       atomic_load(&c->acquired) && rt_choice_unknown(choices, RT_CHOICE_ACQUIRES))
     rt_choice_refused(choices, RT_CHOICE_ACQUIRES,
-                      "host faulted in a context whose queues waited for each other");
+                      "the host engine faulted in a context whose queues waited for each other");
 }
 
 static struct rt_channel *find_faulted_channel(const struct rt_tsg *tsg) {

@@ -1,4 +1,4 @@
-/* Placing, relocating and describing modules. */
+/* Places modules in GPU memory, relocates them, and prepares their kernels for launches. */
 #include "runtime/context/module.h"
 
 #include <errno.h>
@@ -10,16 +10,16 @@
 #include "runtime/context/notes.h"
 #include "runtime/message.h"
 
-/* Larger than any real module; with it, sums of section sizes do not overflow. */
+/* Larger than any real module, and small enough that sums of section sizes do not overflow. */
 #define MODULE_BYTES_MAX (UINT64_C(1) << 32)
 
 static bool is_bank(enum module_section_kind kind) {
   return kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
 }
 
-/* Offsets of all sections in one piece of memory, code first, so that what
- * follows it (at least TEXT_TAIL_BYTES) can be read by the instruction
- * prefetcher. Returns the bytes needed; 0 if they are absurd. */
+/* Assigns an offset to each section. Code comes first, followed by at least TEXT_TAIL_BYTES that
+ * the instruction prefetcher may read. Returns the size of the module, or 0 if a size or an
+ * alignment is invalid. */
 static uint64_t lay_out(const struct module_code *code, uint64_t *offsets) {
   uint64_t at = 0, text_end = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -49,7 +49,7 @@ static uint64_t lay_out(const struct module_code *code, uint64_t *offsets) {
   return at > text_end + TEXT_TAIL_BYTES ? at : text_end + TEXT_TAIL_BYTES;
 }
 
-/* Bits high:low of the 128-bit instruction at place. */
+/* Sets bits high:low of the 128-bit instruction at place. */
 static void put_bits(void *place, unsigned high, unsigned low, uint64_t value) {
   uint32_t words[4];
   memcpy(words, place, sizeof(words));
@@ -77,7 +77,7 @@ static int relocate_module(struct rt_module *m) {
     const struct module_section *section = &m->code->sections[r->section];
     uint64_t bytes = reloc_bytes(r->kind);
     if (r->offset > section->size || section->size - r->offset < bytes)
-      return rt_fail(-EINVAL, "relocation %u lies outside its section", i);
+      return rt_fail(-EINVAL, "relocation %u is outside its section", i);
     char *place = (char *)m->memory.cpu + (m->addresses[r->section] - m->memory.gpu) + r->offset;
     uint64_t value = m->addresses[r->target] + (uint64_t)r->value;
     switch (r->kind) {
@@ -100,7 +100,7 @@ static int relocate_module(struct rt_module *m) {
       put_bits(place, 80, 34, value >> 2);
       break;
     default:
-      return rt_fail(-EINVAL, "relocation %u is of the unknown kind %d", i, (int)r->kind);
+      return rt_fail(-EINVAL, "relocation %u has the unknown kind %d", i, (int)r->kind);
     }
   }
   return 0;
@@ -126,11 +126,12 @@ static void put64(uint32_t *bank, unsigned offset, uint64_t value) {
   memcpy((char *)bank + offset, &value, sizeof(value));
 }
 
-/* Fields: docs/hardware/command-stream.md 5.1 to 5.5; bank 0: section 6. */
+/* Fields of the QMD: docs/hardware/command-stream.md 5.1 to 5.5; of bank 0: section 6. */
 static int describe_kernel(struct rt_module *m, const struct kernel_code *k, struct rt_kernel *r) {
   const struct module_section *text = &m->code->sections[k->text];
   if (k->entry >= text->size || k->entry % TEXT_ALIGN)
-    return rt_fail(-EINVAL, "kernel %s: entry 0x%x is not a place in its code", k->name, k->entry);
+    return rt_fail(-EINVAL, "kernel %s: entry point 0x%x is not in its code, or not aligned",
+                   k->name, k->entry);
   if (k->registers > REGISTERS_MAX || k->barriers > BARRIERS_MAX ||
       (k->param_offset != BANK0_PARAMS && k->param_offset != BANK0_PARAMS_BIG) ||
       k->param_bytes > BANK0_PARAMS_BIG_BYTES_MAX ||
@@ -152,7 +153,8 @@ static int describe_kernel(struct rt_module *m, const struct kernel_code *k, str
   qmd_set(q, QMD_SM_GLOBAL_CACHING_ENABLE, 1);
   qmd_set(q, QMD_API_VISIBLE_CALL_LIMIT, QMD_CALL_LIMIT_NO_CHECK);
   qmd_set(q, QMD_SAMPLER_INDEX, QMD_SAMPLER_INDEPENDENTLY);
-  /* As CUDA and test 15: what the CPU or another grid wrote is read afresh. */
+  /* As CUDA does: invalidate the caches, so that the kernel sees writes of the CPU and of other
+   * grids. */
   qmd_set(q, QMD_INVALIDATE_TEXTURE_HEADER_CACHE, 1);
   qmd_set(q, QMD_INVALIDATE_TEXTURE_SAMPLER_CACHE, 1);
   qmd_set(q, QMD_INVALIDATE_TEXTURE_DATA_CACHE, 1);
@@ -195,10 +197,10 @@ static int place_sections(struct rt_module *m) {
   m->addresses = calloc(code->section_count ? code->section_count : 1, sizeof(*m->addresses));
   m->kernels = calloc(code->kernel_count ? code->kernel_count : 1, sizeof(*m->kernels));
   if (!m->addresses || !m->kernels)
-    return rt_fail(-ENOMEM, "no memory for a module's record");
+    return rt_fail(-ENOMEM, "out of memory while loading a module");
   uint64_t bytes = lay_out(code, m->addresses);
   if (bytes == 0)
-    return rt_fail(-EINVAL, "a section of the program has an impossible size or alignment");
+    return rt_fail(-EINVAL, "a section of the program has an invalid size or alignment");
   int error = rt_memory_create(d, m->context->as_fd, bytes, RT_MEMORY_CACHED, &m->memory);
   if (error)
     return error;
@@ -226,7 +228,7 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
                      struct rt_module **module) {
   struct rt_module *m = calloc(1, sizeof(*m));
   if (!m)
-    return rt_fail(-ENOMEM, "no memory for a module's record");
+    return rt_fail(-ENOMEM, "out of memory while loading a module");
   m->context = c;
   m->code = code;
   int error = place_sections(m);
@@ -241,7 +243,7 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
     m->next->previous = m;
   c->modules = m;
   base_mutex_unlock(&c->lock);
-  /* Stale instructions and constants of earlier users of these addresses. */
+  /* Channels may have cached instructions and constants of earlier modules at these addresses. */
   atomic_fetch_add(&c->code_generation, 1);
   *module = m;
   return 0;
@@ -288,7 +290,7 @@ const struct kernel_code *rt_module_kernel_at(const struct rt_context *c, uint64
   return NULL;
 }
 
-/* The last element of lines at or before offset of the section. */
+/* Returns the last line entry at or before an offset in the section, or NULL. */
 static const struct module_line *find_line(const struct module_code *code, uint32_t section,
                                            uint64_t offset) {
   uint32_t low = 0, high = code->line_count;
@@ -319,8 +321,9 @@ const struct module_line *rt_module_line_at(const struct rt_context *c, uint64_t
   return NULL;
 }
 
-/* CUDA's default stack, for kernels whose depth the compiler cannot know; and
- * what it keeps above the initial stack pointer (docs/hardware/command-stream.md 4.3). */
+/* CUDA's default stack size, for kernels whose stack depth the compiler cannot determine. CUDA
+ * reserves STACK_TOP_RESERVED above the initial stack pointer (docs/hardware/command-stream.md
+ * 4.3). */
 enum { STACK_RESERVE = 1024 };
 
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {

@@ -1,4 +1,4 @@
-/* Notes for the software Orin's check and profile modes. See notes.h. */
+/* Sends notes to the software Orin's check and profile modes. See notes.h. */
 #include "runtime/context/notes.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd) {
          (modes.check || modes.profile);
 }
 
-/* Failures are ignored: without a note a report is shorter. */
+/* Errors are ignored: without the note a report only has less detail. */
 static void put_note(const struct rt_context *c, enum emulator_note_kind kind, uint64_t address,
                      uint64_t size, const void *data, uint64_t bytes) {
   struct emulator_note note = {.as_fd = c->as_fd,
@@ -44,7 +44,7 @@ static void put_kernel(const struct rt_module *m, const struct rt_kernel *r,
   free(p);
 }
 
-/* Lines of one section; they are sorted by it. */
+/* Sends the line entries of one section. The entries are sorted by section. */
 static void put_lines(const struct rt_module *m, const char *files, size_t files_bytes,
                       uint32_t first, uint32_t count) {
   const struct module_line *from = &m->code->lines[first];
@@ -96,8 +96,8 @@ void rt_note_buffer_name(const struct rt_own_buffer *own, unsigned number) {
   put_note(own->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
 }
 
-/* The context of a buffer if the software Orin uses notes of buffers; else NULL. If it does, no
- * buffers share a block. */
+/* Returns the buffer's context if the software Orin accepts notes about buffers, else NULL. In
+ * those modes buffers do not share blocks. */
 static const struct rt_context *noted_context(const struct rt_buffer *b) {
   const struct rt_own_buffer *own = (const struct rt_own_buffer *)b;
   return !own->node.block && own->context->device->notes ? own->context : NULL;

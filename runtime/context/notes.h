@@ -1,17 +1,16 @@
-/* What the runtime reports to the software Orin's check and profile modes about its code
- * and memory. Nothing on a board, and nothing while the modes are off.
- */
+/* Notes about code and memory that the runtime sends to the software Orin's check and profile
+ * modes. The functions do nothing on a board or while both modes are off. */
 #ifndef TEGRACL_RUNTIME_NOTES_H
 #define TEGRACL_RUNTIME_NOTES_H
 
 #include "runtime/context/context.h"
 #include "runtime/context/module.h"
 
-/* True if the modes are on. */
+/* Returns true if check mode or profile mode is on. */
 bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd);
-/* Names, parameters and source lines of a module's kernels. */
+/* Sends the names, parameters and source lines of a module's kernels. */
 void rt_note_module(const struct rt_module *module);
-/* The name of a buffer: its number among the context's. */
+/* Sends a buffer's name, which contains its number within the context. */
 void rt_note_buffer_name(const struct rt_own_buffer *buffer, unsigned number);
 
 #endif

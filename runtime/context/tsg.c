@@ -1,4 +1,4 @@
-/* TSGs: time-slice groups, in which the channels of one priority are. */
+/* Time-slice groups (TSGs): a context has one for each group of priorities. */
 #include <errno.h>
 
 #include "gpu/nvgpu/uapi.h"
@@ -22,11 +22,12 @@ void rt_tsg_finish(struct rt_context *c, struct rt_tsg *tsg) {
   base_rwlock_destroy(&tsg->pool.lock);
 }
 
-/* The one that CREATE_SUBCONTEXT gives first; where that is missing, BIND_CHANNEL_EX takes it. */
+/* The id that CREATE_SUBCONTEXT would return first. Kernels without that request accept it in
+ * BIND_CHANNEL_EX. */
 enum { FIRST_ASYNC_VEID = 1 };
 
-/* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
- * were seen to have no effect (docs/hardware/kernel-interface.md trap T14). */
+/* Compute work runs in an asynchronous subcontext. Pushbuffers on the synchronous one have had no
+ * effect on a board (docs/hardware/kernel-interface.md trap T14). */
 static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
   if (tsg->has_subcontext)
@@ -59,7 +60,7 @@ int rt_tsg_create(struct rt_context *c, struct rt_tsg *tsg) {
     return error;
   }
   struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
-  /* A hint: an administrator's scheduler control may refuse it with EPERM. */
+  /* Only a hint: the kernel may refuse it with EPERM if an administrator controls scheduling. */
   if (tsg == &c->high_tsg)
     c->device->os->ioctl(tsg->fd, NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, &level);
   return 0;
@@ -74,14 +75,15 @@ static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd
   return error ? rt_fail_call(error, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
 }
 
-/* A new one in the place of one without channels. */
+/* Replaces a TSG that has no channels with a new one. */
 static int replace_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   close_tsg(c, tsg);
   tsg->has_subcontext = tsg->has_mode = tsg->emptied = false;
   return rt_tsg_create(c, tsg);
 }
 
-/* A TSG whose last channel was closed has been used again on no board. */
+/* No board has shown that a TSG accepts channels after its last one was closed. If it refuses, a
+ * new TSG replaces it. */
 int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   struct rt_choices *choices = &c->device->choices;
   base_mutex_lock(&c->lock);
@@ -97,7 +99,7 @@ int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
       error = bind_channel(c, tsg, channel_fd);
     if (error == 0)
       rt_choice_refused(choices, RT_CHOICE_TSG_REUSE,
-                        "a TSG whose last channel had been closed took no other");
+                        "a TSG refused a channel after its last one had been closed");
   }
   if (error == 0) {
     tsg->channels++;
@@ -107,8 +109,7 @@ int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   return error;
 }
 
-/* With the last channel of a subcontext that is closed the kernel deletes it (nvgpu,
- * common/fifo/tsg_subctx.c). */
+/* nvgpu deletes a subcontext when its last channel is closed (common/fifo/tsg_subctx.c). */
 void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   base_mutex_lock(&c->lock);
   rt_fd_close(c->device->os, channel_fd);
@@ -119,8 +120,8 @@ void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_
   base_mutex_unlock(&c->lock);
 }
 
-/* nvgpu gives every TSG the lowest interleave level, so low and medium are the
- * same; only high is above other programs. */
+/* nvgpu gives every TSG the lowest interleave level by default, so low and medium priority are the
+ * same. Only high priority takes precedence over other programs. */
 int rt_context_tsg(struct rt_context *c, enum rt_priority priority, struct rt_tsg **tsg) {
   const bool high =
       priority == RT_PRIORITY_HIGH && rt_choice_may(&c->device->choices, RT_CHOICE_HIGH_PRIORITY);

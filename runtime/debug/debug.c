@@ -1,4 +1,4 @@
-/* Topics of TEGRACL_DEBUG, and the calls to the kernel on stderr. */
+/* Parses TEGRACL_DEBUG, and prints calls to the kernel on stderr. */
 #include "runtime/debug/debug.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void read_topic(const char *topic) {
     topics.choices = true;
   else if (strcmp(topic, "api") != 0 && strcmp(topic, "build") != 0) /* icd/object/error.c's */
     fprintf(stderr,
-            "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, build, launch, ioctl, choices, "
+            "tegracl: TEGRACL_DEBUG: unknown topic \"%s\"; use api, build, launch, ioctl, choices, "
             "trace:FILE, timeline:FILE\n",
             topic);
 }

@@ -16,32 +16,33 @@
 
 #include "gpu/nvgpu/os.h"
 
-/* Reads the list, if that has not been done. */
+/* Parses TEGRACL_DEBUG on the first call. */
 void rt_debug_begin(void);
 
 bool rt_debug_launch(void);
 bool rt_debug_choices(void);
 
-/* os itself, or with the topics ioctl or trace a table that reports each call and
- * passes it on. One implementation at a time can be traced. */
+/* Returns os, or a table that reports each call and forwards it to os if the topic ioctl or trace
+ * is on. Only one os can be traced at a time. */
 const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os);
 
-/* Of the kernel interface, and of the software Orin's own node. Never NULL. */
+/* Returns the name of a request of the kernel interface or of the software Orin's own node. Never
+ * NULL. */
 const char *rt_request_name(uint32_t request);
 
-/* One data word of a pushbuffer; or a header that has none. */
+/* One data word of a pushbuffer, or a header without data. */
 struct rt_method {
   uint32_t header;
   bool first; /* of its header */
   bool has_data;
-  uint32_t class_id; /* by the subchannel; 0: none of ours */
+  uint32_t class_id; /* class bound to the subchannel; 0 if the driver does not use it */
   uint32_t address;
   uint32_t data;
 };
 typedef void rt_method_fn(void *user, const struct rt_method *method);
 void rt_pushbuffer_walk(const uint32_t *words, size_t count, rt_method_fn *method, void *user);
 
-/* Pushbuffer words by class, method and field; non-zero QMD fields; non-zero
+/* Print pushbuffer words as classes, methods and fields; the non-zero QMD fields; the non-zero
  * words of constant bank 0; a GPFIFO entry. */
 void rt_dump_pushbuffer(FILE *out, const uint32_t *words, size_t count);
 void rt_dump_qmd(FILE *out, const uint32_t *qmd);

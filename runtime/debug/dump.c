@@ -1,4 +1,4 @@
-/* What a launch writes, in words: from the tables that also make the encoders. */
+/* Prints what a launch submits, using the tables from which the encoders are generated. */
 #include <inttypes.h>
 
 #include "gpu/hw/constant_bank.h"
@@ -21,8 +21,8 @@ static uint32_t subchannel_class(uint32_t subchannel) {
   }
 }
 
-/* Methods below METHOD_HOST_END belong to host whatever the subchannel, but for
- * SET_OBJECT; docs/hardware/command-stream.md 2.2. */
+/* Methods below METHOD_HOST_END except SET_OBJECT go to host on every subchannel
+ * (docs/hardware/command-stream.md 2.2). */
 static uint32_t class_of(uint32_t subchannel, uint32_t address) {
   bool host = address != NVC76F_SET_OBJECT && address < METHOD_HOST_END;
   return host ? (uint32_t)CLASS_HOST : subchannel_class(subchannel);

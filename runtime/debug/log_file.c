@@ -1,4 +1,4 @@
-/* Files of TEGRACL_DEBUG. See log_file.h. */
+/* Log files of TEGRACL_DEBUG. See log_file.h. */
 #include "runtime/debug/log_file.h"
 
 #include <errno.h>
@@ -11,9 +11,10 @@
 
 #include "base/file.h"
 
-/* The first writer begins the file anew, under an exclusive lock, and then holds a shared lock.
- * Others append to it: other processes, or the driver if the program itself is linked with this
- * code, as tegracl-doctor is. They wait for their shared lock until the file has its head. */
+/* The first writer truncates the file under an exclusive lock, writes the head, and then keeps a
+ * shared lock. Later writers append; their wait for the shared lock ends when the head is written.
+ * A later writer is another process, or the driver itself in a program that is linked with this
+ * code, such as tegracl-doctor. */
 int rt_log_open(const char *path, const char *head, const char *what) {
   int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   bool first = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -1,10 +1,10 @@
-/* Files that TEGRACL_DEBUG's topics write, several processes to one if need be. */
+/* Log files of TEGRACL_DEBUG, which several processes can share. */
 #ifndef TEGRACL_RUNTIME_LOG_FILE_H
 #define TEGRACL_RUNTIME_LOG_FILE_H
 
-/* Opens the file for appending. The first process begins it anew, with head; one that opens it
- * while another process still has it open appends. The fd, or -1 with one message on
- * stderr, in which the file is called what. */
+/* Opens a log file for appending. The first process truncates the file and writes head; processes
+ * that open it while another one has it open only append. Returns the fd, or -1 after printing an
+ * error on stderr, which calls the file what. */
 int rt_log_open(const char *path, const char *head, const char *what);
 
 #endif

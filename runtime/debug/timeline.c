@@ -1,4 +1,4 @@
-/* The timeline's file. See timeline.h. */
+/* Writes the timeline's file. See timeline.h. */
 #include "runtime/debug/timeline.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@
 
 enum {
   LINE_BYTES = 2048,
-  TEXT_BYTES = 256, /* of a name or a text; what is longer is cut off */
+  TEXT_BYTES = 256, /* longest name or text; the rest is cut off */
   CHUNK_BYTES = 1 << 20,
   BLANKS_BYTES = 1 << 14,
-  FIRST_QUEUE_LANE = 1 << 24, /* above all numbers of threads, which end at 1 << 22 */
+  FIRST_QUEUE_LANE = 1 << 24, /* above all thread ids, which end at 1 << 22 */
 };
 
 bool rt_timeline_is_on;
@@ -24,7 +24,7 @@ bool rt_timeline_is_on;
 static struct {
   int fd;
   struct base_mutex lock; /* guards what follows */
-  char *at, *end;         /* rest of the chunk that is being filled */
+  char *at, *end;         /* unused rest of the current chunk */
   void *map;
   size_t mapped;
 } file = {.fd = -1, .lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_RT_TIMELINE_FILE)};
@@ -34,10 +34,10 @@ static __thread int thread;
 
 /* ---- the file --------------------------------------------------------------------- */
 
-/* Appends blanks to the file, which are white space between events for readers, and maps
- * them. Processes that share the file append their own. file.lock is held. */
+/* Appends a chunk of blanks to the file and maps it. Readers skip blanks between events. Processes
+ * that share the file append separate chunks. Caller holds file.lock. */
 static bool next_chunk(void) {
-  static char blanks[BLANKS_BYTES]; /* too much for a small thread's stack */
+  static char blanks[BLANKS_BYTES]; /* too large for a small thread stack */
   const long page = sysconf(_SC_PAGESIZE);
   if (file.map)
     munmap(file.map, file.mapped);
@@ -51,7 +51,7 @@ static bool next_chunk(void) {
       break;
     const off_t reached = lseek(file.fd, 0, SEEK_CUR);
     if (begin >= 0 && reached != end + BLANKS_BYTES)
-      break; /* another process has appended between */
+      break; /* another process has appended meanwhile */
     end = reached;
     if (begin < 0)
       begin = end - BLANKS_BYTES;
@@ -86,7 +86,7 @@ struct line {
   size_t length;
 };
 
-/* Room for what every line ends with is always left. */
+/* RESERVED bytes are kept for the end of the line. */
 static bool has_room(const struct line *l, size_t bytes) {
   enum { RESERVED = 16 };
   return l->length + bytes + RESERVED <= sizeof(l->text);
@@ -109,7 +109,7 @@ static void add_number(struct line *l, uint64_t number) {
   add_chars(l, digits + sizeof(digits) - count, count);
 }
 
-/* Microseconds, with the nanoseconds after the point. */
+/* Adds a time in microseconds, with three decimals. */
 static void add_time(struct line *l, uint64_t ns) {
   const uint64_t rest = ns % 1000;
   const char tail[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
@@ -118,7 +118,7 @@ static void add_time(struct line *l, uint64_t ns) {
   add_chars(l, tail, sizeof(tail));
 }
 
-/* A string in quotes. Escapes are never cut in two. */
+/* Adds a quoted string. Truncation never splits an escape sequence. */
 static void add_text(struct line *l, const char *text) {
   static const char hex[] = "0123456789abcdef";
   ADD(l, "\"");
@@ -209,7 +209,7 @@ void rt_timeline_fault(const char *message) {
                                               .detail_count = 1});
 }
 
-/* What a viewer calls a process, or a lane of it. */
+/* Writes the name that viewers show for a process or a lane. */
 static void put_name(const char *kind, int lane, const char *name) {
   struct line l;
   l.length = 0;
@@ -234,8 +234,8 @@ void rt_timeline_open(const char *path) {
   put_name("process_name", RT_LANE_THREAD, program_invocation_short_name);
 }
 
-/* The position of the parent's open file, by which next_chunk knows what it has appended, is
- * moved by the parent and its other children, too. */
+/* Opens the file again after a fork. Parent and child would otherwise share a file offset, by which
+ * next_chunk determines where its chunk was appended. */
 static void open_again(void) {
   char path[32];
   const int shared = file.fd;
@@ -250,6 +250,6 @@ void rt_timeline_forked(void) {
   base_mutex_init(&file.lock, BASE_LOCK_RT_TIMELINE_FILE);
   open_again();
   process = thread = 0;
-  file.at = file.end = NULL; /* the parent's chunk stays mapped, so that next_chunk unmaps it */
+  file.at = file.end = NULL; /* the parent's chunk stays mapped until next_chunk unmaps it */
   put_name("process_name", RT_LANE_THREAD, program_invocation_short_name);
 }

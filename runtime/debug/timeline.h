@@ -1,11 +1,10 @@
-/* TEGRACL_DEBUG=timeline:FILE: what happened when, in Chrome's trace format, which
- * Perfetto and chrome://tracing show and tegracl-report sums up. docs/timeline.md lists
- * the events.
+/* TEGRACL_DEBUG=timeline:FILE records events with their times in Chrome's trace format, which
+ * Perfetto and chrome://tracing display and tegracl-report summarises. docs/timeline.md lists the
+ * events.
  *
- * An event is one line of the file. Lines are written into a mapping of it, so that an
- * event costs no system call and none is lost when the program dies. Times are those of
- * base_clock_ns. All functions may be called from several threads at once.
- */
+ * Each event is one line of the file. Lines are written through a mapping, so an event costs no
+ * system call and survives a crash of the program. Times are those of base_clock_ns. All functions
+ * are thread-safe. */
 #ifndef TEGRACL_RUNTIME_TIMELINE_H
 #define TEGRACL_RUNTIME_TIMELINE_H
 
@@ -15,39 +14,40 @@
 
 #include "base/clock.h"
 
-/* Whether there is a timeline; rt_timeline_begin must have been called. */
+/* True if there is a timeline. Valid after rt_timeline_begin. */
 extern bool rt_timeline_is_on;
 #define rt_timeline_on() __builtin_expect(rt_timeline_is_on, false)
 
-/* Reads TEGRACL_DEBUG, once, and begins the file if it asks for one (debug.c). */
+/* Parses TEGRACL_DEBUG on the first call and opens the file if it is requested (debug.c). */
 bool rt_timeline_begin(void);
 
-/* Begins the file as rt_log_open does. For TEGRACL_DEBUG, and for tests. */
+/* Opens the file as rt_log_open does. Called for TEGRACL_DEBUG and by tests. */
 void rt_timeline_open(const char *path);
 
-/* In a child of fork, while it has one thread: its events are its own. */
+/* To be called in a child of fork while it has one thread: gives the child its own chunk and
+ * lanes. */
 void rt_timeline_forked(void);
 
-/* A detail of an event: a number, or a text. */
+/* A detail of an event: a number or a text. */
 struct rt_timeline_detail {
   const char *name;
   uint64_t number;
   const char *text; /* NULL: the number */
 };
 
-/* Lanes are threads, or the GPU's: queues by number. */
+/* A lane is a thread, or a queue of the GPU, identified by its number. */
 enum { RT_LANE_THREAD = -1 };
 
 struct rt_timeline_event {
   const char *category, *name;
-  int lane;                  /* RT_LANE_THREAD: the calling thread; else a queue's number */
+  int lane;                  /* RT_LANE_THREAD for the calling thread, or the number of a queue */
   uint64_t begin_ns, end_ns; /* the same: a moment */
   const struct rt_timeline_detail *details;
   size_t detail_count;
 };
 void rt_timeline_put(const struct rt_timeline_event *event);
 
-/* An event of the calling thread that ends now. */
+/* Records an event of the calling thread that ends now. */
 void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                       const struct rt_timeline_detail *details, size_t detail_count);
 

@@ -11,8 +11,8 @@
 
 enum {
   NAME_BYTES = 128,
-  GRIDS = 8,                 /* of a launch whose counters are known: all edges */
-  CLOCK_VALID_NS = 10000000, /* GPU and CPU time drift apart slowly */
+  GRIDS = 8, /* grids of a launch whose counters are recorded: the main box and all edges */
+  CLOCK_VALID_NS = 10000000, /* the two clocks drift apart slowly */
 };
 
 struct shown_launch {
@@ -22,7 +22,7 @@ struct shown_launch {
   bool own_times;
   uint32_t grid[3], block[3], registers, shared, local;
   uint64_t descriptors[GRIDS];
-  unsigned grids; /* may be more than there is room for */
+  unsigned grids; /* may be larger than GRIDS */
 };
 
 struct rt_timeline_lane {
@@ -30,12 +30,12 @@ struct rt_timeline_lane {
   struct base_mutex lock; /* guards the ring */
   uint64_t first, count;
   struct shown_launch ring[RT_GPFIFO_ENTRIES];
-  struct shown_launch making; /* with the queue's lock */
+  struct shown_launch making; /* protected by the queue's lock */
 };
 
 static struct base_mutex clock_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_RT_TIMELINE_CLOCK);
 static uint64_t clock_measured_ns;
-static int64_t clock_offset_ns; /* GPU time less CPU time */
+static int64_t clock_offset_ns; /* GPU time minus CPU time */
 static atomic_int lanes;
 
 static uint64_t cpu_time(struct rt_device *device, uint64_t gpu_ns) {
@@ -55,7 +55,8 @@ void rt_timeline_gpu_forked(void) {
   base_mutex_init(&clock_lock, BASE_LOCK_RT_TIMELINE_CLOCK);
 }
 
-/* NULL: no memory; the queue's launches are not shown then. */
+/* Returns the queue's lane, or NULL if memory is exhausted; then the queue's launches are not
+ * recorded. */
 static struct rt_timeline_lane *lane_of(struct rt_queue *q) {
   char name[32];
   if (q->lane)
@@ -81,7 +82,8 @@ static int get_times(struct rt_context *c, struct rt_times **times) {
   return 0;
 }
 
-/* Sums up what the software Orin counted. False: a board, or too many grids. */
+/* Adds up the software Orin's counters. Returns false on a board, or if the launch has too many
+ * grids. */
 static bool count_work(const struct rt_context *c, const struct shown_launch *l,
                        uint64_t *warp_instructions, uint64_t *bytes) {
   const struct rt_device *d = c->device;
@@ -101,7 +103,8 @@ static bool count_work(const struct rt_context *c, const struct shown_launch *l,
 static void put_launch(const struct rt_context *c, int lane, const struct shown_launch *l) {
   char grid[40], block[40];
   uint64_t instructions, bytes;
-  /* Comparing two clocks has an error; that the launch was submitted before is certain. */
+  /* The conversion between the clocks is inexact, but a launch cannot start before it is
+   * submitted. */
   const uint64_t start = cpu_time(c->device, l->times->start_ns);
   const uint64_t begin = start < l->submitted_ns ? l->submitted_ns : start;
   const uint64_t end = begin + (l->times->end_ns - l->times->start_ns);
@@ -118,7 +121,7 @@ static void put_launch(const struct rt_context *c, int lane, const struct shown_
   if (count_work(c, l, &instructions, &bytes)) {
     details[detail_count - 2].number = instructions;
     details[detail_count - 1].number = bytes;
-    detail_count -= !bytes; /* only profile mode counts them */
+    detail_count -= !bytes; /* only profile mode counts bytes */
   } else {
     detail_count -= 2;
   }
@@ -131,7 +134,7 @@ static void put_launch(const struct rt_context *c, int lane, const struct shown_
                                               .detail_count = detail_count});
 }
 
-/* Writes the launches down that have completed. */
+/* Records the launches of a queue that have completed. */
 static void drain_queue(struct rt_queue *q) {
   struct rt_timeline_lane *s = q->lane;
   if (!s)
@@ -162,7 +165,7 @@ void rt_timeline_queue_end(struct rt_queue *q) {
   if (!s)
     return;
   drain_queue(q);
-  base_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
+  base_mutex_lock(&c->lock); /* other threads may be in rt_timeline_drain_all */
   q->lane = NULL;
   base_mutex_unlock(&c->lock);
   for (; s->first < s->count; s->first++) {
@@ -218,8 +221,8 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   if (point)
     *point = reached;
   base_mutex_lock(&s->lock);
-  /* At most as many are in flight as the ring has entries; those that have completed
-   * meanwhile give way. */
+  /* No more launches can be in flight than the ring has entries, so draining frees a slot once some
+   * have completed. */
   while (s->count - s->first == RT_GPFIFO_ENTRIES) {
     base_mutex_unlock(&s->lock);
     drain_queue(q);
@@ -233,7 +236,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
 void rt_timeline_submit(const struct rt_queue *q, uint64_t point, uint32_t index,
                         const char *kernel) {
   const uint64_t now = base_clock_ns();
-  if (q->lane && !q->lane->making.submitted_ns) /* the first of its grids */
+  if (q->lane && !q->lane->making.submitted_ns) /* first grid of the launch */
     q->lane->making.submitted_ns = now;
   const struct rt_timeline_detail details[] = {
       {"queue", q->lane ? (uint64_t)q->lane->number : 0, NULL},

@@ -1,7 +1,6 @@
-/* The recorder. A record is one line, written by one call of write before the event that it
- * describes; before an ioctl or a doorbell it is also synced to the disk. So the last line is what
- * stopped the program or the machine.
- */
+/* Writes the trace. A record is one line, written with one write() before the event that it
+ * describes. Before an ioctl or a doorbell the file is also synced to disk, so that its last line
+ * shows what stopped the program or the machine. */
 #include "runtime/debug/trace.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@ bool rt_trace_on(void) {
 /* ---- records ------------------------------------------------------------------ */
 
 struct record {
-  FILE *out; /* NULL: no memory for it */
+  FILE *out; /* NULL if memory is exhausted */
   char *text;
   size_t size;
 };
@@ -76,7 +75,8 @@ static void end_record(struct record *r, bool to_disk) {
   free(r->text);
 }
 
-/* The record of a result. since: when the call began, which is after its record was written. */
+/* Begins the record of a result. since is the time at which the call began, after its record was
+ * written. */
 static void begin_result(struct record *r, uint64_t since, int64_t result) {
   uint64_t ns = base_clock_ns() - since;
   begin_record(r, "end");
@@ -116,12 +116,12 @@ static int recorded_close(int fd) {
   return result;
 }
 
-/* Arguments that point to a struct which the kernel fills in. */
+/* Arguments with a pointer to a struct that the kernel fills in. */
 static const struct {
   uint32_t request;
   const char *type;
-  size_t pointer, bytes; /* offsets of the fields, of 64 bits, that say where and how much */
-  size_t bytes_size;     /* of the field bytes */
+  size_t pointer, bytes; /* offsets of the 64-bit fields with its address and size */
+  size_t bytes_size;     /* size of the bytes field */
 } pointed[] = {
 #define POINTED(request, argument, pointer, bytes, type)                                           \
   {                                                                                                \
@@ -136,7 +136,7 @@ static const struct {
 #undef POINTED
 };
 
-/* before: how many bytes the caller had room for. */
+/* before is the argument before the call; it has the size of the caller's struct. */
 static void put_pointed(uint32_t request, const void *argument, const void *before) {
   for (size_t i = 0; i < sizeof(pointed) / sizeof(pointed[0]); i++) {
     if (pointed[i].request != request)
@@ -153,8 +153,8 @@ static void put_pointed(uint32_t request, const void *argument, const void *befo
     const void *data = (const void *)(uintptr_t)address;
     struct nvgpu_gpu_characteristics c;
     if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS) {
-      /* A trace does not contain the chip's serial number; other
-       * releases have it elsewhere, after what all begin with. */
+      /* The trace omits the chip's serial number. Releases with a different struct have it at
+       * another offset, so only the common beginning is written for them. */
       size_t known =
           bytes == sizeof(c) ? sizeof(c) : offsetof(struct nvgpu_gpu_characteristics, num_gpc);
       length = length < known ? length : known;
@@ -168,7 +168,7 @@ static void put_pointed(uint32_t request, const void *argument, const void *befo
 }
 
 static int recorded_ioctl(int fd, unsigned long request, void *argument) {
-  enum { ARGUMENT_MAX = 1024 }; /* more than any with pointers has */
+  enum { ARGUMENT_MAX = 1024 }; /* larger than any argument with pointers */
   size_t size = argument ? _IOC_SIZE((uint32_t)request) : 0;
   char before[ARGUMENT_MAX];
   if (size <= sizeof(before) && size)

@@ -12,18 +12,18 @@
 
 #define RT_TRACE_HEAD "tegracl-trace 1"
 
-/* Begins the file anew, or appends to it while another process writes it. On failure
- * one message on stderr, and no trace. */
+/* Truncates the file, or appends to it if another process is writing it. On failure prints an error
+ * on stderr and traces nothing. */
 void rt_trace_open(const char *path);
 
-/* os itself, or while there is a trace a table that records each call and passes
- * it on. One implementation at a time can be traced. */
+/* Returns os, or while there is a trace a table that records each call and forwards it to os. Only
+ * one os can be traced at a time. */
 const struct nvgpu_os *rt_trace_os(const struct nvgpu_os *os);
 
 bool rt_trace_on(void);
 
-/* What is about to be submitted: the GPFIFO entry, and a piece of GPU memory with
- * the pushbuffer in it and what it points to. */
+/* A submission: the GPFIFO entry, and the piece of GPU memory that contains the pushbuffer and the
+ * data to which it points. */
 struct rt_trace_submission {
   uint32_t token;
   uint64_t point;

@@ -1,4 +1,4 @@
-/* Free memory, by nvmap's heap and by /proc/meminfo. */
+/* Checks for free memory: nvmap's heap and /proc/meminfo. */
 #include "runtime/device/available.h"
 
 #include <errno.h>
@@ -13,20 +13,20 @@
 #include "runtime/message.h"
 
 enum {
-  /* Smaller allocations are counted, and checked together. */
+  /* Smaller allocations are summed up and checked together. */
   LARGE_BYTES = 16 << 20,
-  /* Stays free for others, and for what is taken between two checks. */
+  /* Kept free for other programs, and for small allocations between two checks. */
   RESERVE_BYTES = 64 << 20,
-  /* Page tables of GPU and CPU, nvmap's list of pages and the scatter list: 8 + 8 + 8 + 32
-   * bytes for each page of 4096. */
+  /* Page tables of GPU and CPU, nvmap's page list and scatter list: 8 + 8 + 8 + 32 bytes for each
+   * page of 4096 bytes. */
   OVERHEAD = 64,
   SMALL_BOARD_GIB = 4,
 };
 
-/* MemAvailable, in bytes; UINT64_MAX: unknown. */
+/* Returns MemAvailable in bytes, or UINT64_MAX if it is unknown. */
 static uint64_t read_available(const char *file) {
   static const char name[] = "MemAvailable:";
-  char text[512] = ""; /* it is the third line */
+  char text[512] = ""; /* MemAvailable is on the third line */
   const int fd = open(file, O_RDONLY | O_CLOEXEC);
   const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
   if (fd >= 0)
@@ -37,8 +37,8 @@ static uint64_t read_available(const char *file) {
   return at && end != at + sizeof(name) - 1 ? kib << 10 : UINT64_MAX;
 }
 
-/* What nvmap says: MemAvailable without the pages of CMA, which are not for it (nvmap_ioctl.c,
- * system_heap_free_mem). */
+/* Returns the free bytes that nvmap reports: MemAvailable minus CMA pages, which it cannot use
+ * (nvmap_ioctl.c, system_heap_free_mem). */
 static uint64_t heap_free(const struct rt_device *d) {
   struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
   const int error = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap);
@@ -47,7 +47,8 @@ static uint64_t heap_free(const struct rt_device *d) {
 
 int rt_available_check(struct rt_device *d, uint64_t size) {
   const uint64_t heap = heap_free(d);
-  /* The software Orin's memory is its own; of the host's it takes what is written to. */
+  /* The software Orin has its own limit of memory, and uses host memory only for pages that are
+   * written. */
   const uint64_t system = d->emulator_fd < 0 ? read_available(d->meminfo) : UINT64_MAX;
   const uint64_t least = heap < system ? heap : system;
   const uint64_t kept = RESERVE_BYTES + size / OVERHEAD;
@@ -56,10 +57,10 @@ int rt_available_check(struct rt_device *d, uint64_t size) {
     return 0;
   }
   return rt_fail(-ENOMEM,
-                 "%" PRIu64 " MiB of memory do not fit: %" PRIu64
+                 "cannot allocate %" PRIu64 " MiB of memory: %" PRIu64
                  " MiB are free (nvmap's heap; MemAvailable), of which %" PRIu64
-                 " MiB must remain: Linux would end processes to make room; release buffers, or "
-                 "stop other programs (errno %d)",
+                 " MiB must stay free, or Linux kills processes; release buffers, or stop other "
+                 "programs (errno %d)",
                  (size + (1 << 20) - 1) >> 20, least >> 20, kept >> 20, ENOMEM);
 }
 
@@ -67,8 +68,8 @@ bool rt_available_due(struct rt_device *d, uint64_t size) {
   return size >= LARGE_BYTES || atomic_fetch_add(&d->unseen_bytes, size) + size >= LARGE_BYTES;
 }
 
-/* As other drivers for memory that the CPU shares do: a small board needs the half for its
- * system. */
+/* Other drivers of GPUs that share the system's memory use the same fractions. A small board needs
+ * half of its memory for the system. */
 uint64_t rt_available_share(uint64_t total) {
   const uint64_t small = (uint64_t)SMALL_BOARD_GIB << 30;
   return (total <= small ? total / 2 : total / 4 * 3) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;

@@ -1,4 +1,4 @@
-/* The reader of tegracl-doctor's findings. See board_file.h. */
+/* Reads the file with tegracl-doctor's results. See board_file.h. */
 #include "runtime/device/board_file.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static bool take_char(struct reader *r, char c) {
   return true;
 }
 
-/* Printable ASCII without escapes: the doctor writes no other. */
+/* Accepts printable ASCII without escapes; the doctor writes nothing else. */
 static bool read_string(struct reader *r, char *text, size_t size) {
   size_t n = 0;
   if (!take_char(r, '"'))
@@ -70,7 +70,7 @@ static bool read_string(struct reader *r, char *text, size_t size) {
   return r->at < r->end && *r->at++ == '"';
 }
 
-/* A number, true or false, as its text. */
+/* Reads a number, true or false as text. */
 static bool read_word(struct reader *r, char *text, size_t size) {
   size_t n = 0;
   while (r->at < r->end && ((*r->at >= '0' && *r->at <= '9') || (*r->at >= 'a' && *r->at <= 'z'))) {
@@ -101,7 +101,7 @@ static bool check_same(const char *name, const char *value, const char *here, bo
                        char why[256]) {
   if (strcmp(value, here) != 0)
     return refuse_file(why,
-                       "it was made with %s \"%s\", and this is \"%s\": run tegracl-doctor again",
+                       "it was written for %s \"%s\", but this is \"%s\": run tegracl-doctor again",
                        name, value, here);
   *seen = true;
   return true;
@@ -119,7 +119,7 @@ static bool take_pair(struct findings *f, const char *name, const char *value,
     return check_same("driver version", value, here->driver, &f->driver, why);
   if (strcmp(name, "kernel") == 0)
     return check_same("kernel", value, here->kernel, &f->kernel, why);
-  /* A container does not know its L4T. */
+  /* In a container the L4T release is unknown and not compared. */
   if (strcmp(name, "l4t") == 0 && *here->l4t)
     return check_same("L4T", value, here->l4t, &f->l4t, why);
   if (strncmp(name, choice, sizeof(choice) - 1) == 0 &&
@@ -146,7 +146,7 @@ static bool read_pairs(struct reader *r, struct findings *f, const struct rt_boa
   const size_t used = (size_t)(r->at - start);
   if (good && !take_char(r, '\0') && r->at == r->end)
     return true;
-  return refuse_file(why, "it is no flat JSON object at byte %zu", used);
+  return refuse_file(why, "not a flat JSON object (error at byte %zu)", used);
 }
 
 bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identity *here,
@@ -158,7 +158,7 @@ bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identi
   if (!read_pairs(&r, &f, here, why))
     return false;
   if (!f.format || !f.driver || !f.kernel || (*here->l4t && !f.l4t))
-    return refuse_file(why, "it lacks format, driver, l4t or kernel");
+    return refuse_file(why, "format, driver, l4t or kernel is missing");
   for (int i = 0; i < RT_CHOICES; i++) {
     const int value = atomic_load(&f.choices.value[i]);
     if (value >= 0)
@@ -171,23 +171,23 @@ bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identi
 
 static bool is_trusted(const struct stat *s, uid_t owner, uid_t other_owner, char why[256]) {
   if (!S_ISREG(s->st_mode))
-    return refuse_file(why, "it is no file");
+    return refuse_file(why, "not a regular file");
   if (s->st_uid != owner && s->st_uid != other_owner)
     return refuse_file(why, "it belongs to user %u, not to %s", (unsigned)s->st_uid,
                        owner ? "this user or root: sudo chown root" : "root: sudo chown root");
   if (s->st_mode & (S_IWGRP | S_IWOTH))
-    return refuse_file(why, "others can write it (mode %04o): sudo chmod 644",
+    return refuse_file(why, "it is writable by others (mode %04o): sudo chmod 644",
                        (unsigned)s->st_mode & 07777);
   if (s->st_size > RT_BOARD_BYTES_MAX)
-    return refuse_file(why, "it has %lld bytes, more than %d", (long long)s->st_size,
-                       RT_BOARD_BYTES_MAX);
+    return refuse_file(why, "it is too large: %lld bytes, at most %d are possible",
+                       (long long)s->st_size, RT_BOARD_BYTES_MAX);
   return true;
 }
 
 int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
                   const struct rt_board_identity *here, struct rt_choices *choices, char why[256]) {
   struct stat status = {0};
-  /* O_NONBLOCK: a FIFO would block. */
+  /* O_NONBLOCK prevents blocking on a FIFO. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0 && errno == ENOENT)
     return -1;
@@ -212,7 +212,7 @@ void rt_board_choose(bool emulated, struct rt_choices *choices) {
   const bool named = variable && *variable;
   const char *path = named ? variable : RT_BOARD_FILE;
   struct rt_board_identity here;
-  char why[256] = "there is no such file";
+  char why[256] = "no such file";
   if ((named && strcmp(variable, "0") == 0) || (!named && emulated))
     return;
   rt_board_identify(emulated, &here);

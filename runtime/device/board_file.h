@@ -1,13 +1,13 @@
-/* What tegracl-doctor found on this board, for the driver's choices: one flat JSON object of
- * strings, unsigned numbers, true and false.
+/* Reads tegracl-doctor's results for this board, from which the driver takes its choices. The file
+ * is one flat JSON object with strings, unsigned numbers, true and false as values:
  *
  *   format                 RT_BOARD_FORMAT
- *   driver, l4t, kernel    what it was found with: another one makes it worthless
+ *   driver, l4t, kernel    the versions tested; the file is rejected if one differs
  *   choice.NAME            a choice (runtime/device/choices.h)
- *   step.*, measured.*     for people
+ *   step.*, measured.*     for human readers; ignored
  *
- * The file is used only if all of it is right; it belongs to root, and others cannot write
- * it. TEGRACL_BOARD_FILE=FILE names another one, which may be the user's own; 0: none.
+ * The file is used only if it is completely valid, belongs to root, and is not writable by others.
+ * TEGRACL_BOARD_FILE=FILE specifies another file, which may also belong to the user; 0 means none.
  */
 #ifndef TEGRACL_RUNTIME_BOARD_FILE_H
 #define TEGRACL_RUNTIME_BOARD_FILE_H
@@ -21,25 +21,26 @@ enum { RT_BOARD_FORMAT = 1, RT_BOARD_BYTES_MAX = 64 << 10 };
 
 struct rt_board_identity {
   char driver[16];
-  char l4t[32]; /* "" where the system does not say, as in containers */
+  char l4t[32]; /* "" if unknown, as in containers */
   char kernel[80];
 };
 
-/* Of this system, or of the software Orin. */
+/* Identifies this system, or the software Orin. */
 void rt_board_identify(bool emulated, struct rt_board_identity *here);
 
-/* Sets all choices that the text has. False: the reason is in why, and no choice has
- * changed. */
+/* Sets all choices in the text. If the text is invalid, returns false, describes the error in why,
+ * and changes no choice. */
 bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identity *here,
                     struct rt_choices *choices, char why[256]);
 
-/* The same from a file, which must belong to one of two users and be writable for no other.
- * -1: there is no file, which is fine; 0: used; 1: not used, and why. */
+/* Reads a file, which must belong to owner or other_owner and not be writable by others. Returns -1
+ * if there is no file, 0 if it was used, or 1 with the reason in why if it was not. */
 int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
                   const struct rt_board_identity *here, struct rt_choices *choices, char why[256]);
 
-/* As TEGRACL_BOARD_FILE says. A board uses RT_BOARD_FILE by default, the software Orin none. A
- * file that is not used is reported on stderr, the default one with TEGRACL_DEBUG=choices. */
+/* Reads the file that TEGRACL_BOARD_FILE specifies. The default is RT_BOARD_FILE on a board and no
+ * file on the software Orin. A rejected file is reported on stderr; the default file only if
+ * TEGRACL_DEBUG contains choices. */
 void rt_board_choose(bool emulated, struct rt_choices *choices);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which unproven features are used. */
+/* Decides which unproven features are used. */
 #include "runtime/device/choices.h"
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ bool rt_choices_set(struct rt_choices *choices, const char *name, const char *va
   return false;
 }
 
-/* One NAME=VALUE, which is cut in two. */
+/* Applies one NAME=VALUE and splits it in place. */
 static bool set_pair(struct rt_choices *choices, char *pair) {
   char *value = strchr(pair, '=');
   if (!value)
@@ -56,16 +56,17 @@ static void parse_environment(void) {
     char *pair = strndup(list, length);
     if (length && pair && !set_pair(&from_environment, pair))
       fprintf(stderr,
-              "tegracl: TEGRACL_CHOICES: \"%s\" is not NAME=VALUE; names: copies, priority, "
-              "acquires, contexts, tsg-reuse (yes, no, unknown), preemption (default, wfi, cta, "
-              "cilp)\n",
+              "tegracl: TEGRACL_CHOICES: cannot apply \"%s\"; use NAME=VALUE with copies, "
+              "priority, acquires, contexts, tsg-reuse (yes, no, unknown) or preemption (default, "
+              "wfi, cta, cilp)\n",
               pair);
     free(pair);
     list += length + (list[length] == ',');
   }
   const char *mode = secure_getenv("TEGRACL_PREEMPTION");
   if (mode && *mode && !rt_choices_set(&from_environment, table[RT_CHOICE_PREEMPTION].name, mode))
-    fprintf(stderr, "tegracl: TEGRACL_PREEMPTION is \"%s\"; it can be wfi, cta or cilp\n", mode);
+    fprintf(stderr, "tegracl: TEGRACL_PREEMPTION: unknown value \"%s\"; use wfi, cta or cilp\n",
+            mode);
 }
 
 void rt_choices_read_environment(struct rt_choices *choices) {
@@ -101,5 +102,5 @@ bool rt_choice_unknown(const struct rt_choices *choices, enum rt_choice choice) 
 void rt_choice_refused(struct rt_choices *choices, enum rt_choice choice, const char *why) {
   const int before = atomic_exchange(&choices->value[choice], RT_NO);
   if (before != RT_NO && rt_debug_choices())
-    fprintf(stderr, "tegracl: %s is not used any more: %s\n", table[choice].name, why);
+    fprintf(stderr, "tegracl: %s is no longer used: %s\n", table[choice].name, why);
 }

@@ -1,4 +1,4 @@
-/* One GPU: its nodes, what it says about itself, its clock. */
+/* Opens a GPU and reads its properties and clock. */
 #include "runtime/device/device.h"
 
 #include <errno.h>
@@ -27,19 +27,19 @@
 enum {
   ORIN_SM_VERSION =
       0x807,     /* sm_arch_sm_version of GA10B; docs/hardware/kernel-interface.md 2.1.1 */
-  GPCS_MAX = 32, /* bits of gpc_mask */
-  /* Static shared memory above 48 KiB is refused by ptxas, so OpenCL's local
-   * memory, static and dynamic together, is that. docs/hardware/command-stream.md 5.4 */
+  GPCS_MAX = 32, /* number of bits in gpc_mask */
+  /* ptxas rejects more than 48 KiB of static shared memory, so this is the limit for OpenCL's local
+   * memory, static and dynamic together (docs/hardware/command-stream.md 5.4). */
   SHARED_PER_BLOCK = 48 * 1024,
   HZ_PER_MHZ = 1000000,
-  /* The largest power of two that the first context's address range has free. */
+  /* The largest power of two that fits in the first context's address range. */
   BUFFER_SHIFT_MAX = 36,
 };
 
 static const char model_file[] = "/proc/device-tree/model";
 static const char serial_file[] = "/proc/device-tree/serial-number";
 
-/* The characteristics, and refusals of GPUs this driver has no formats for. */
+/* Reads the characteristics and rejects GPUs whose formats the driver does not know. */
 static int get_characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics *c) {
   struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = sizeof(*c),
                                                .gpu_characteristics_buf_addr = (uintptr_t)c};
@@ -50,8 +50,8 @@ static int get_characteristics(struct rt_device *d, struct nvgpu_gpu_characteris
   d->release = nvgpu_release_find(args.gpu_characteristics_buf_size);
   if (!d->release)
     return rt_fail(-ENODEV,
-                   "the kernel driver has %llu bytes of characteristics instead of %zu (%s) or %zu "
-                   "(%s): it is of an older release; install JetPack 5 or 6",
+                   "the kernel driver has %llu bytes of GPU characteristics instead of %zu (%s) or "
+                   "%zu (%s), so it belongs to an unsupported release; install JetPack 5 or 6",
                    (unsigned long long)args.gpu_characteristics_buf_size,
                    nvgpu_r36.characteristics_bytes, nvgpu_r36.name, nvgpu_r35.characteristics_bytes,
                    nvgpu_r35.name);
@@ -59,27 +59,27 @@ static int get_characteristics(struct rt_device *d, struct nvgpu_gpu_characteris
   if (c->sm_arch_sm_version != ORIN_SM_VERSION || c->compute_class != CLASS_COMPUTE ||
       c->gpfifo_class != CLASS_HOST)
     return rt_fail(-ENODEV,
-                   "this GPU (\"%.8s\", SM version 0x%x, compute class 0x%x, channel class 0x%x) "
-                   "is not Orin's GA10B, the only one that tegracl drives",
+                   "unsupported GPU (\"%.8s\", SM version 0x%x, compute class 0x%x, channel class "
+                   "0x%x); tegracl supports only Orin's GA10B",
                    (const char *)c->chipname, c->sm_arch_sm_version, c->compute_class,
                    c->gpfifo_class);
   if (!(c->flags >> NVGPU_FLAG_USERMODE_SUBMIT & 1) || !(c->flags >> NVGPU_FLAG_SUBCONTEXTS & 1))
     return rt_fail(-ENODEV,
-                   "the kernel driver offers no user-mode submission or no subcontexts "
+                   "the kernel driver does not support user-mode submission or subcontexts "
                    "(characteristics flags 0x%llx)",
                    (unsigned long long)c->flags);
   return 0;
 }
 
-/* SMs in use; and how many TPCs the local memory pool must reckon with: it is
- * indexed by physical TPC, so switched-off ones count (docs/hardware/command-stream.md 4.3). */
+/* Reads the number of SMs in use, and the number of TPCs for the local memory pool. The pool is
+ * indexed by physical TPC, so disabled TPCs count (docs/hardware/command-stream.md 4.3). */
 static int get_units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c) {
   struct nvgpu_gpu_num_vsms vsms = {0};
   int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_NUM_VSMS, &vsms);
   if (error)
     return rt_fail_call(error, "NUM_VSMS");
   if (vsms.num_vsms == 0)
-    return rt_fail(-ENODEV, "the kernel driver says that the GPU has no SM");
+    return rt_fail(-ENODEV, "the kernel driver reports a GPU without SMs");
   d->info.sm_count = vsms.num_vsms;
 
   uint32_t masks[GPCS_MAX] = {0};
@@ -106,7 +106,7 @@ static uint32_t max_clock_mhz(struct rt_device *d, const struct nvgpu_gpu_charac
   struct nvgpu_gpu_clk_range_args args = {.flags = NVGPU_CLK_RANGE_SPECIFIC_DOMAINS,
                                           .num_entries = 1,
                                           .clk_range_entries = (uintptr_t)&range};
-  /* Without a clock session the chip's maximum is the next best answer. */
+  /* If the clock range is unavailable, use the chip's maximum frequency. */
   if (d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_CLK_GET_RANGE, &args) || range.max_hz == 0)
     return (uint32_t)(c->max_freq / HZ_PER_MHZ);
   return (uint32_t)(range.max_hz / HZ_PER_MHZ);
@@ -117,12 +117,14 @@ static uint64_t memory_bytes(struct rt_device *d) {
   if (d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap) == 0 &&
       heap.total)
     return heap.total;
-  /* What that request reports (docs/hardware/kernel-interface.md 3.5), read directly. */
+  /* Reads what that request would report (docs/hardware/kernel-interface.md 3.5) from the
+   * system. */
   struct sysinfo system;
   return sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit;
 }
 
-/* At most size - 1 bytes of a file, and a NUL; if there is none, name stays as it is. */
+/* Reads at most size - 1 bytes of a file and terminates them. If the file cannot be opened, name is
+ * unchanged. */
 static void read_name(const char *file, char *name, size_t size) {
   FILE *f = fopen(file, "re");
   if (!f)
@@ -132,8 +134,8 @@ static void read_name(const char *file, char *name, size_t size) {
   fclose(f);
 }
 
-/* The number in the chip's fuses, which kernels of r35 and r36 read when they start
- * (ga10b_fuse_read_per_device_identifier); else the module's serial number. Every user who may
+/* Uses the number in the chip's fuses, which kernels of r35 and r36 read at boot
+ * (ga10b_fuse_read_per_device_identifier), or else the module's serial number. Every user who may
  * open the nodes may read both. */
 static void identify_chip(struct rt_device_info *info, const struct nvgpu_gpu_characteristics *c) {
   if (c->per_device_identifier)
@@ -233,24 +235,24 @@ static int open_nodes(struct rt_device *d) {
   d->ctrl_fd = rt_fd_opened(d->os, d->os->open(NVGPU_CTRL_NODE, O_RDWR));
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
-  /* A board works without it, whatever the error: a container or a security module, for example,
+  /* A board does not need this node, so every error is ignored. A container or a security module
    * may refuse unknown nodes with EACCES or EPERM. */
   d->emulator_fd = rt_fd_opened(d->os, d->os->open(EMULATOR_NODE_PATH, O_RDWR));
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);
   return 0;
 }
 
-/* Waits do without it, or without the right to open it, if need be. */
+/* The node is optional: without it, or without permission to open it, waits poll. */
 static void open_fence_node(struct rt_device *d) {
   d->fence_fd = rt_fd_opened(d->os, d->os->open(d->release->fence_node, O_RDWR));
 }
 
-/* Check and profile mode distinguish buffers by their pages. */
+/* Check and profile mode distinguish buffers by page, so these modes rule out suballocation. */
 static bool may_suballocate(const struct rt_device *d) {
   const char *value = secure_getenv("TEGRACL_SUBALLOCATION");
   const bool off = value && strcmp(value, "0") == 0;
   if (value && *value && !off && strcmp(value, "1") != 0)
-    fprintf(stderr, "tegracl: TEGRACL_SUBALLOCATION is \"%s\"; it can be 0 or 1\n", value);
+    fprintf(stderr, "tegracl: TEGRACL_SUBALLOCATION: unknown value \"%s\"; use 0 or 1\n", value);
   return !off && !d->notes;
 }
 
@@ -267,7 +269,7 @@ static bool may_use_textures(void) {
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   struct rt_device *d = calloc(1, sizeof(*d));
   if (!d)
-    return rt_fail(-ENOMEM, "no memory for the device's record");
+    return rt_fail(-ENOMEM, "out of memory while opening the device");
   d->os = rt_debug_trace_os(os);
   base_mutex_init(&d->addresses, BASE_LOCK_RT_ADDRESSES);
   base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
@@ -306,7 +308,8 @@ int rt_device_reopen(struct rt_device *d) {
 void rt_device_forget(struct rt_device *d) {
   forget_nodes(d);
   base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
-  base_mutex_init(&d->addresses, BASE_LOCK_RT_ADDRESSES); /* another thread may have held it */
+  base_mutex_init(&d->addresses,
+                  BASE_LOCK_RT_ADDRESSES); /* another thread may have held it during the fork */
   base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
 }
 
@@ -314,8 +317,8 @@ const struct rt_device_info *rt_device_info(const struct rt_device *d) {
   return &d->info;
 }
 
-/* The kernel's GET_GPU_TIME between two reads of the CPU's clock. The error is at most half the
- * time between the reads, so the shortest of a few tries is taken. */
+/* Calls the kernel's GET_GPU_TIME between two reads of the CPU's clock. The error is at most half
+ * the time between the reads, so of several tries the shortest is used. */
 int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   enum { TRIES = 4 };
   uint64_t best = UINT64_MAX;
@@ -337,7 +340,7 @@ int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
 
 int rt_device_warp_instructions(struct rt_device *d, uint64_t *count) {
   if (d->emulator_fd < 0)
-    return rt_fail(-ENOTSUP, "only the software Orin counts instructions");
+    return rt_fail(-ENOTSUP, "only the software Orin counts executed instructions");
   struct emulator_counters counters = {0};
   int error = d->os->ioctl(d->emulator_fd, EMULATOR_IOCTL_COUNTERS, &counters);
   if (error)

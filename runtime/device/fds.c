@@ -1,4 +1,4 @@
-/* The runtime's open fds, as bits, in chunks that are made for the numbers that come up. */
+/* The set of the runtime's open fds: a bitmap in chunks that are allocated on demand. */
 #include "runtime/device/fds.h"
 
 #include <errno.h>
@@ -9,19 +9,19 @@ enum {
   WORD_BITS = 64,
   CHUNK_FDS = 1 << 16,
   CHUNK_WORDS = CHUNK_FDS / WORD_BITS,
-  CHUNKS = (1 << 30) / CHUNK_FDS, /* Linux gives no number above: fs.nr_open's own limit */
+  CHUNKS = (1 << 30) / CHUNK_FDS, /* the largest value that Linux allows for fs.nr_open */
 };
 
 typedef _Atomic uint64_t chunk[CHUNK_WORDS];
 
-static chunk first; /* enough for nearly every process, without an allocation */
+static chunk first; /* enough for most processes without an allocation */
 static _Atomic(_Atomic uint64_t *) chunks[CHUNKS] = {first};
 
 static uint64_t fd_bit(int fd) {
   return UINT64_C(1) << (fd % WORD_BITS);
 }
 
-/* The word of the number's bit; NULL: its chunk is not there. */
+/* Returns the word that contains the fd's bit, or NULL if its chunk does not exist. */
 static _Atomic uint64_t *word_of(int fd) {
   _Atomic uint64_t *words = atomic_load(&chunks[fd / CHUNK_FDS]);
   return words ? &words[fd % CHUNK_FDS / WORD_BITS] : NULL;
@@ -32,7 +32,7 @@ static _Atomic uint64_t *make_word_of(int fd) {
   if (!word_of(fd)) {
     _Atomic uint64_t *made = calloc(1, sizeof(chunk));
     if (made && !atomic_compare_exchange_strong(&chunks[fd / CHUNK_FDS], &none, made))
-      free(made); /* another thread was first */
+      free(made); /* another thread was faster */
   }
   return word_of(fd);
 }
@@ -49,8 +49,9 @@ int rt_fd_opened(const struct nvgpu_os *os, int fd) {
   return fd;
 }
 
-/* Forgotten before it is closed: a moment later the number may be another file's, whose
- * the child of a fork in between must not harm. It may keep a copy instead. */
+/* The fd is removed from the set before it is closed. Otherwise another thread could get the same
+ * number for a different file, and a child forked in between would close that file. In the
+ * remaining window a child may keep a copy open. */
 void rt_fd_close(const struct nvgpu_os *os, int fd) {
   if (fd < 0)
     return;
@@ -71,8 +72,8 @@ static void close_copies(int first_fd, _Atomic uint64_t *words) {
   }
 }
 
-/* By the system call, since the child has nothing but numbers, and no emulated device
- * that they refer to. */
+/* Uses the system call instead of struct nvgpu_os: the child has only the numbers, and no emulated
+ * device to which they could refer. */
 void rt_fds_close_copies(void) {
   for (int i = 0; i < CHUNKS; i++) {
     _Atomic uint64_t *words = atomic_load(&chunks[i]);

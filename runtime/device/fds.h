@@ -1,18 +1,17 @@
-/* The numbers of the fds that the runtime has open, so that a child of fork can close
- * its copies: they would keep the parent's channels and memory (docs/hardware/kernel-interface.md
- * trap T10). No locks, since at the fork another thread might hold them.
- */
+/* The set of the runtime's open fds. A child of fork closes its copies of them, which would
+ * otherwise keep the parent's channels and memory alive (docs/hardware/kernel-interface.md trap
+ * T10). It uses no locks, because another thread could hold them during the fork. */
 #ifndef TEGRACL_RUNTIME_FDS_H
 #define TEGRACL_RUNTIME_FDS_H
 
 #include "gpu/nvgpu/os.h"
 
-/* Remembers an fd that has just been opened, and gives it; negative ones pass. Without memory
- * for that it closes it: -ENOMEM. */
+/* Adds a newly opened fd to the set and returns it. Negative values are returned unchanged. If
+ * memory is exhausted, closes the fd and returns -ENOMEM. */
 int rt_fd_opened(const struct nvgpu_os *os, int fd);
-/* Closes one; -1 does nothing. */
+/* Removes an fd from the set and closes it. Does nothing for -1. */
 void rt_fd_close(const struct nvgpu_os *os, int fd);
-/* In a child of fork: closes its copies of all of them. */
+/* To be called in a child of fork: closes its copies of all fds in the set. */
 void rt_fds_close_copies(void);
 
 #endif

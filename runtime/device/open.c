@@ -1,4 +1,4 @@
-/* Which GPU: the board's nodes where they exist, else the software Orin. */
+/* Selects the GPU: the board's nodes if they exist, else the software Orin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -17,11 +17,11 @@ const struct nvgpu_os *rt_device_os(void) {
       return &nvgpu_os_linux;
     if (strcmp(choice, "emulator") == 0)
       return &nvgpu_os_emulator;
-    rt_fail(-ENODEV, "TEGRACL_DEVICE is \"%s\"; it can be \"board\" or \"emulator\"", choice);
+    rt_fail(-ENODEV, "TEGRACL_DEVICE: unknown value \"%s\"; use \"board\" or \"emulator\"", choice);
     return NULL;
   }
-  /* Only a node that is not there means "no board": one that refuses us must be
-   * reported, not silently replaced by software. */
+  /* Only a missing node means that there is no board. If opening it fails for another reason, the
+   * error is reported instead of falling back to the software Orin. */
   int fd = nvgpu_os_linux.open(NVGPU_CTRL_NODE, O_RDWR);
   if (fd >= 0)
     nvgpu_os_linux.close(fd);
@@ -33,7 +33,8 @@ int rt_device_open(struct rt_device **device) {
   const struct nvgpu_os *os = rt_device_os();
   if (os)
     return rt_device_create(os, device);
-  /* As for TEGRACL_EMULATOR: otherwise a program only finds that there is no device. */
+  /* Report the error here, as for TEGRACL_EMULATOR: the program only sees that no device was
+   * found. */
   static atomic_flag reported = ATOMIC_FLAG_INIT;
   if (!atomic_flag_test_and_set(&reported))
     fprintf(stderr, "tegracl: %s\n", rt_last_message());

@@ -1,4 +1,4 @@
-/* Copies and fills by the kernels of copy_kernels.cu. */
+/* Copies and fills with the kernels of copy_kernels.cu. */
 #include "runtime/launch/copy.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@
 
 enum { THREADS = 256, GROUPS_X_MAX = 1024, PATTERN_BYTES = 128 };
 
-/* Widths of elements, widest first; kernel numbers in the same order, fills after copies. */
+/* Element sizes in bytes, widest first. The kernels are numbered in this order: copies, then
+ * fills. */
 static const size_t widths[] = {16, 4, 1};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
@@ -35,7 +36,7 @@ static const struct module_code code = {.sections = sections,
                                         .kernels = kernels,
                                         .kernel_count = 2 * WIDTHS};
 
-/* Parameters, as in copy_kernels.cu. */
+/* Parameters of the kernels; they match copy_kernels.cu. */
 struct copy_box {
   uint64_t target, source;
   uint64_t width, rows, slices;
@@ -48,10 +49,10 @@ struct fill_box {
   uint64_t row_bytes, slice_bytes;
   uint64_t mask;
 };
-_Static_assert(sizeof(struct copy_box) == PARAMS_COPY_16, "as the kernels have it");
-_Static_assert(sizeof(struct fill_box) == PARAMS_FILL_16, "as the kernels have it");
+_Static_assert(sizeof(struct copy_box) == PARAMS_COPY_16, "layout of the kernels' parameters");
+_Static_assert(sizeof(struct fill_box) == PARAMS_FILL_16, "layout of the kernels' parameters");
 
-/* The context's, made when first needed. */
+/* Returns the context's module with the kernels, and creates it on first use. */
 static int get_module(struct rt_context *c, struct rt_module **module) {
   struct rt_module *made, *none = NULL;
   *module = atomic_load(&c->copy_module);
@@ -62,7 +63,7 @@ static int get_module(struct rt_context *c, struct rt_module **module) {
     return error;
   if (atomic_compare_exchange_strong(&c->copy_module, &none, made)) {
     *module = made;
-  } else { /* another thread was first */
+  } else { /* another thread was faster */
     rt_module_destroy(made);
     *module = none;
   }
@@ -74,7 +75,7 @@ static uint32_t count_groups(uint64_t count, uint32_t size, uint64_t most) {
   return (uint32_t)(wanted < most ? wanted : most);
 }
 
-/* Narrow boxes get blocks of several rows. */
+/* If the rows are short, a block covers several of them. */
 static int launch_copy(struct rt_context *c, struct rt_recording *r, uint32_t kernel,
                        const void *params, const uint64_t box[3]) {
   struct rt_launch l = {.kernel = kernel, .params = params, .block = {THREADS, 1, 1}};
@@ -92,7 +93,8 @@ static int launch_copy(struct rt_context *c, struct rt_recording *r, uint32_t ke
   return rt_recording_launch(r, &l);
 }
 
-/* The widest element that divides all of bits. */
+/* Returns the index of the widest element size that divides all values which were ORed into
+ * bits. */
 static unsigned widest_element(uint64_t bits) {
   unsigned i = 0;
   while (bits % widths[i])

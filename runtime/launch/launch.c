@@ -1,4 +1,4 @@
-/* Launches: limits, and one grid's QMD, constant bank 0 and pushbuffer. */
+/* Checks launches and writes each grid's QMD, constant bank 0 and pushbuffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
-/* Warps whose registers fit in an SM; docs/hardware/command-stream.md 5.2. */
+/* Returns how many warps fit into an SM's register file; docs/hardware/command-stream.md 5.2. */
 static uint32_t warps_by_registers(const struct kernel_code *k) {
   uint32_t registers = k->registers > REGISTERS_MIN ? k->registers : REGISTERS_MIN;
   uint32_t warp = (uint32_t)base_round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
@@ -39,7 +39,7 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
   const struct rt_device_info *info = &c->device->info;
   const struct module_code *code = l->module->code;
   if (l->kernel >= code->kernel_count)
-    return rt_fail(-EINVAL, "the module has no kernel number %u", l->kernel);
+    return rt_fail(-EINVAL, "module has no kernel with index %u", l->kernel);
   const struct kernel_code *k = &code->kernels[l->kernel];
   uint64_t threads = 1;
   uint32_t max_grid[3];
@@ -47,28 +47,28 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
   for (int i = 0; i < 3; i++) {
     if (l->block[i] == 0 || l->block[i] > info->max_block[i] || l->grid[i] == 0 ||
         l->grid[i] > max_grid[i])
-      return rt_fail(-EINVAL, "kernel %s: a grid of %u x %u x %u blocks of %u x %u x %u", k->name,
-                     l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+      return rt_fail(-EINVAL, "kernel %s: invalid grid of %u x %u x %u blocks of %u x %u x %u",
+                     k->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                     l->block[2]);
     threads *= l->block[i];
   }
   if (threads > info->max_threads_per_block)
-    return rt_fail(-EINVAL, "kernel %s: %llu work-items in a block, at most %u are possible",
+    return rt_fail(-EINVAL, "kernel %s: %llu work-items in a block, but at most %u are possible",
                    k->name, (unsigned long long)threads, info->max_threads_per_block);
   if (threads > rt_kernel_max_threads(c, k))
     return rt_fail(-E2BIG,
-                   "kernel %s: %llu work-items in a block; with %u registers each, or by its own "
-                   "bound, at most %u are possible",
+                   "kernel %s: %llu work-items in a block, but %u registers each or the kernel's "
+                   "attributes allow at most %u",
                    k->name, (unsigned long long)threads, k->registers, rt_kernel_max_threads(c, k));
   uint64_t shared = (uint64_t)k->shared_bytes + l->dynamic_shared_bytes;
   if (shared > info->shared_bytes_per_block)
-    return rt_fail(-E2BIG, "kernel %s: %llu bytes of local memory, at most %u are possible",
+    return rt_fail(-E2BIG, "kernel %s: %llu bytes of local memory, but at most %u are possible",
                    k->name, (unsigned long long)shared, info->shared_bytes_per_block);
   return 0;
 }
 
-/* Shared memory of a block, and the carve-outs: at least what one block needs,
- * aiming for what all blocks need that can be resident otherwise
- * (docs/hardware/command-stream.md 5.4). */
+/* Sets the shared memory of a block and the carve-outs. The minimum fits one block; the target fits
+ * as many blocks as the other resources allow (docs/hardware/command-stream.md 5.4). */
 static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
   uint32_t shared =
       (uint32_t)base_round_up((uint64_t)k->shared_bytes + l->dynamic_shared_bytes, SHARED_UNIT);
@@ -106,7 +106,7 @@ static void set_raster(struct rt_shape *shape, const uint32_t count[3]) {
   qmd_set(shape->words, QMD_CTA_RASTER_DEPTH, count[2]);
 }
 
-/* A QMD's fields hold no more in y and z than the device's limit on grids
+/* The device's limits for y and z are the largest values that fit in the QMD's fields
  * (docs/hardware/command-stream.md 5.2). */
 static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
   const uint32_t *most = c->device->info.max_grid;
@@ -114,7 +114,7 @@ static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
          l->grid[2] <= most[2];
 }
 
-/* The launch as one grid, but for what differs from one time to the next. */
+/* Fills the shape with everything that is the same for each launch as one grid. */
 __attribute__((cold)) static void make_shape(const struct rt_context *c,
                                              const struct rt_launch *l) {
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
@@ -142,14 +142,14 @@ __attribute__((cold)) static void make_shape(const struct rt_context *c,
 
 /* ---- grids ----------------------------------------------------------------------- */
 
-/* What grids are put into. */
+/* Where grids are written: a queue or a recording. */
 struct target {
   struct rt_queue *queue;
-  uint64_t *point;                /* of the last one; or NULL */
-  struct rt_recording *recording; /* instead of the queue; or NULL */
+  uint64_t *point;                /* receives the last grid's point; may be NULL */
+  struct rt_recording *recording; /* if not NULL, used instead of the queue */
 };
 
-/* The part of a launch that is one grid. */
+/* Part of a launch that is submitted as one grid. */
 struct part {
   uint32_t first[3], count[3]; /* work-groups */
   bool begins, ends;           /* the launch */
@@ -157,8 +157,8 @@ struct part {
 
 static const struct part whole = {.begins = true, .ends = true};
 
-/* Completes the hidden block: this launch's print buffer, and the place of a grid that does not
- * begin at the launch's beginning. */
+/* Fills in the hidden block: the print buffer of this launch, and the grid's position if it is not
+ * at the launch's origin. */
 static void write_hidden(char *bank0, const struct rt_launch *l, const struct part *part) {
   const struct kernel_code *k = l->shape->kernel;
   const char *params = rt_shape_params(l->shape, k);
@@ -172,9 +172,9 @@ static void write_hidden(char *bank0, const struct rt_launch *l, const struct pa
   memcpy(bank0 + k->param_offset + k->hidden_offset, &hidden, sizeof(hidden));
 }
 
-/* The QMD, and bank 0 after it. What is of this grid alone goes into the copy: a
- * processor that has just stored a part waits for it when it loads the whole. The ring
- * is write-combined: nothing is read there. */
+/* Writes the QMD and then bank 0. Values specific to this grid are changed in the copy, not in the
+ * template: the CPU would stall on loading words that it has just partly stored. The ring is
+ * write-combined and never read. */
 static inline void write_grid(const struct rt_slice *s, const struct rt_launch *l,
                               const struct part *part) {
   const uint64_t bank0 = s->gpu + QMD_BYTES;
@@ -211,9 +211,9 @@ __attribute__((cold)) static void show_grid(struct rt_queue *q, const struct rt_
     rt_timeline_grid(q, s->gpu);
 }
 
-/* The action with which a real Orin ran and which drops a cached QMD of the same
- * address (docs/hardware/command-stream.md 4.5, 8.3). The release of the launch before has
- * waited for idle, so grids of a queue never overlap. */
+/* This PCAS action has run on a board, and it drops a cached QMD at the same address
+ * (docs/hardware/command-stream.md 4.5, 8.3). The previous launch ended with a release that waits
+ * for idle, so grids of a queue never overlap. */
 static void put_launch(struct rt_slice *s) {
   *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1);
   *s->at++ = (uint32_t)(s->gpu >> QMD_ADDRESS_SHIFT);
@@ -221,7 +221,7 @@ static void put_launch(struct rt_slice *s) {
                            PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* Of a grid's QMD and bank 0, in a ring. */
+/* Bytes of a grid's QMD and bank 0 in the ring. */
 static uint64_t grid_bytes(const struct rt_shape *shape) {
   return base_round_up(shape->bytes, CONSTANT_BANK_ALIGN);
 }
@@ -237,7 +237,7 @@ static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, cons
   return 0;
 }
 
-/* Caller holds the pool's lock for reading if the grid uses local memory. */
+/* If the grid uses local memory, the caller holds the pool's lock for reading. */
 static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
                               const struct part *part, uint64_t *point) {
   struct rt_slice s;
@@ -278,9 +278,9 @@ static int put_grid(const struct target *target, const struct rt_launch *l,
                            : launch_grid(target->queue, l, part, target->point);
 }
 
-/* Grids of a box of work-groups of one size, from where the launch has come to: one, unless
- * there are more in y or z than a QMD's fields hold (docs/hardware/command-stream.md 5.2). At the
- * box's end the places are 0 again. */
+/* Submits the grids of a box of equal work-groups, starting at the position in cut. A box is one
+ * grid unless its y or z exceeds the QMD's fields (docs/hardware/command-stream.md 5.2). At the end
+ * of the box the position is reset to 0. */
 static int launch_box(const struct target *target, const struct rt_launch *l,
                       const struct part *box, struct rt_cut *cut, uint64_t *left) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
@@ -306,8 +306,8 @@ static int launch_box(const struct target *target, const struct rt_launch *l,
   return 0;
 }
 
-/* The work-groups that are last in the dimensions of a set of bits, and in no other whose
- * last ones are smaller. False if there are none. */
+/* Computes the box of work-groups that are last in exactly the dimensions of the bit set edges,
+ * considering only dimensions with smaller last work-groups. Returns false if the box is empty. */
 static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box,
                      uint32_t block[3]) {
   bool any = true;
@@ -323,8 +323,8 @@ static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box
 
 enum { EDGES = 1 << 3 }; /* sets of dimensions */
 
-/* Any launch: a box, or up to eight if the last work-groups are smaller in some
- * dimensions. The shape is each box's in turn. */
+/* Submits a launch of any form as one box, or up to eight if the last work-groups are smaller in
+ * some dimensions. All boxes use the launch's shape one after the other. */
 __attribute__((noinline)) static int launch_boxes(const struct target *target,
                                                   const struct rt_launch *l) {
   unsigned ends = 0;
@@ -364,7 +364,7 @@ uint64_t rt_launch_grids(const struct rt_context *c, const struct rt_launch *l) 
   return grids;
 }
 
-/* The pool of local memory suffices. */
+/* The caller has made sure that the local memory pool is large enough. */
 static inline int submit_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   rt_channel_lock(q->channel);
   const int error = l->shape->one_grid
@@ -385,7 +385,7 @@ __attribute__((noinline)) static int launch_local(struct rt_queue *q, const stru
   return error;
 }
 
-/* The launch with its own shape, which is the caller's to free. */
+/* Copies the launch and gives the copy its own shape, which the caller frees. */
 static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l,
                            struct rt_launch *copy) {
   int error = rt_launch_check(c, l);
@@ -395,7 +395,7 @@ static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l
   *copy = *l;
   copy->shape = calloc(1, rt_shape_bytes(k));
   if (!copy->shape)
-    return rt_fail(-ENOMEM, "no memory for a launch of kernel %s", k->name);
+    return rt_fail(-ENOMEM, "out of memory while launching kernel %s", k->name);
   if (k->param_bytes)
     memcpy(rt_shape_params(copy->shape, k), l->params, k->param_bytes);
   make_shape(c, copy);

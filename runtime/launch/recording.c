@@ -1,4 +1,4 @@
-/* Recordings: writing, placing and submitting them. */
+/* Writes, places and submits recordings. */
 #include "runtime/launch/recording.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@
 #include "runtime/message.h"
 
 enum {
-  WORDS_MAX = 0x1fffff,    /* in one GPFIFO entry; docs/hardware/command-stream.md 1.1 */
-  COMMAND_WORDS_MAX = 32,  /* the longest that one grid or transfer needs, and more */
-  PAYLOAD_FIRST = 1 << 13, /* bytes to begin with */
+  WORDS_MAX = 0x1fffff,    /* maximum in one GPFIFO entry; docs/hardware/command-stream.md 1.1 */
+  COMMAND_WORDS_MAX = 32,  /* upper bound for one grid or transfer */
+  PAYLOAD_FIRST = 1 << 13, /* initial capacity in bytes */
   WORDS_FIRST = 1 << 9,
   GRIDS_FIRST = 16,
 };
 
-/* A grid whose addresses are still relative. */
+/* A grid in the recording whose addresses are still relative. */
 struct grid {
   uint32_t qmd_offset;
-  uint32_t word; /* number of the word that names it */
+  uint32_t word; /* index of the word with the QMD's address */
 };
 
 struct rt_recording {
@@ -30,7 +30,7 @@ struct rt_recording {
   struct rt_memory memory;
   struct rt_slice slice; /* all of it */
 
-  const volatile uint64_t *timeline; /* of the last submission; or NULL */
+  const volatile uint64_t *timeline; /* timeline of the last submission, or NULL */
   uint64_t point;
 
   char *payload;
@@ -40,11 +40,11 @@ struct rt_recording {
   struct grid *grids;
   size_t grid_count, grid_room;
 
-  enum rt_engine last;  /* of what was recorded */
+  enum rt_engine last;  /* engine of the last command */
   bool waits;           /* before the next */
-  bool copies;          /* the class is bound */
-  uint32_t local_bytes; /* most of any grid */
-  const char *kernel;   /* the first one's name */
+  bool copies;          /* the copy class is bound */
+  uint32_t local_bytes; /* largest amount needed by a grid */
+  const char *kernel;   /* name of the first kernel */
 };
 
 /* ---- creation and destruction ------------------------------------------------------ */
@@ -52,7 +52,7 @@ struct rt_recording {
 int rt_recording_create(struct rt_context *c, struct rt_recording **recording) {
   *recording = calloc(1, sizeof(**recording));
   if (!*recording)
-    return rt_fail(-ENOMEM, "no memory for a recording");
+    return rt_fail(-ENOMEM, "out of memory while creating a recording");
   (*recording)->context = c;
   return 0;
 }
@@ -75,7 +75,7 @@ void rt_recording_reset(struct rt_recording *r) {
   r->kernel = NULL;
 }
 
-/* Makes room for count more elements of a vector. */
+/* Makes room for more elements in a growing array. */
 static int reserve_elements(void **vector, size_t used, size_t *room, size_t more, size_t element,
                             size_t first) {
   if (*room - used >= more)
@@ -85,7 +85,7 @@ static int reserve_elements(void **vector, size_t used, size_t *room, size_t mor
     wanted = used + more;
   void *larger = realloc(*vector, wanted * element);
   if (!larger)
-    return rt_fail(-ENOMEM, "no memory for a recording of %zu bytes", wanted * element);
+    return rt_fail(-ENOMEM, "out of memory: a recording needs %zu bytes", wanted * element);
   *vector = larger;
   *room = wanted;
   return 0;
@@ -97,9 +97,9 @@ void rt_recording_put(struct rt_recording *r, uint32_t word) {
   r->words[r->word_count++] = word;
 }
 
-/* Between grids the front end waits, and their QMDs' flags do the rest
- * (docs/hardware/command-stream.md 8.4). Where copies take part, host does, and a membar makes
- * their bytes visible (3.2, 7.1). */
+/* Between grids the front end waits for idle, and the QMDs invalidate the caches
+ * (docs/hardware/command-stream.md 8.4). Before or after copies host waits, and a membar makes the
+ * copied bytes visible (3.2, 7.1). */
 static void put_wait(struct rt_recording *r, enum rt_engine next) {
   if (r->last == RT_ENGINE_COMPUTE && next == RT_ENGINE_COMPUTE) {
     rt_recording_put(r, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0));
@@ -109,7 +109,7 @@ static void put_wait(struct rt_recording *r, enum rt_engine next) {
   rt_recording_put(r, method_header(METHOD_INC, 0, NVC76F_MEM_OP_A, 4));
   rt_recording_put(r, 0);
   rt_recording_put(r, 0);
-  rt_recording_put(r, 0); /* MEM_OP_C: for the system */
+  rt_recording_put(r, 0); /* MEM_OP_C: system scope */
   rt_recording_put(r, hw_bits(NVC76F_MEM_OP_D_OPERATION, MEM_OP_MEMBAR));
 }
 
@@ -118,7 +118,7 @@ int rt_recording_begin(struct rt_recording *r, enum rt_engine next) {
                                sizeof(*r->words), WORDS_FIRST);
   if (error)
     return error;
-  if (!r->word_count) /* the memory may have held other descriptors:
+  if (!r->word_count) /* the memory may have contained other QMDs:
                          docs/hardware/command-stream.md 8.3 */
     rt_recording_put(
         r, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
@@ -164,7 +164,7 @@ int rt_recording_begin_grid(struct rt_recording *r, uint64_t payload_bytes, stru
 
 void rt_recording_end_grid(struct rt_recording *r, const struct rt_slice *s, const char *kernel,
                            uint32_t local_bytes) {
-  /* The header of SEND_PCAS_A is first. */
+  /* The first word is the header of SEND_PCAS_A; the QMD's address follows it. */
   r->grids[r->grid_count++] =
       (struct grid){.qmd_offset = (uint32_t)s->gpu, .word = (uint32_t)(r->word_count + 1)};
   r->payload_bytes += s->bytes;
@@ -195,7 +195,7 @@ static int make_room(struct rt_recording *r, uint64_t bytes) {
   return 0;
 }
 
-/* Every relative address becomes one of the piece. */
+/* Adds the recording's base address to all relative addresses. */
 static void relocate_grids(struct rt_recording *r, uint64_t base) {
   for (size_t i = 0; i < r->grid_count; i++) {
     const struct grid *g = &r->grids[i];
@@ -212,7 +212,7 @@ int rt_recording_end(struct rt_recording *r) {
   if (error)
     return error;
   if (r->word_count > WORDS_MAX)
-    return rt_fail(-E2BIG, "a recording of %zu words is too long", r->word_count);
+    return rt_fail(-E2BIG, "recording is too long for a pushbuffer: %zu words", r->word_count);
   const size_t bytes = r->word_count * sizeof(*r->words);
   error = make_room(r, base_round_up(r->payload_bytes + bytes, QMD_ALIGN));
   if (error)
@@ -233,7 +233,8 @@ int rt_recording_end(struct rt_recording *r) {
 
 /* ---- submission ------------------------------------------------------------------------------ */
 
-/* A slice before the recording, or after it (end). time: a timestamp, or NULL. */
+/* Submits a slice before the recording, or after it if end is set, with a timestamp if time is not
+ * NULL. */
 static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile uint64_t *time,
                      bool end, uint64_t *point) {
   struct rt_slice s;

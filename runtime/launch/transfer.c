@@ -1,6 +1,5 @@
-/* Copies and fills of recordings: by the copy engine (docs/hardware/command-stream.md 7), or by
- * kernels.
- */
+/* Records copies and fills, with the copy engine (docs/hardware/command-stream.md 7) or with
+ * kernels. */
 #include <string.h>
 
 #include "base/number.h"
@@ -10,10 +9,10 @@
 #include "runtime/launch/recording.h"
 
 enum {
-  LINE_BYTES_MAX = 1 << 30, /* of a copy; the field has 32 bits */
-  FILL_SIDE_MAX = 1 << 15,  /* elements of a line, and lines, of a fill: NVK's limit */
-  COMPONENT_BYTES = 4,      /* of a fill's patterns of 4 bytes and more */
-  CONSTANT_BYTES = 8,       /* that the copy engine repeats */
+  LINE_BYTES_MAX = 1 << 30, /* longest line of a copy; the field has 32 bits */
+  FILL_SIDE_MAX = 1 << 15,  /* most elements per line, and lines, of a fill; NVK's limit */
+  COMPONENT_BYTES = 4,      /* component size for fills with patterns of 4 or more bytes */
+  CONSTANT_BYTES = 8,       /* longest pattern that the copy engine repeats */
 };
 
 static void put_copy(struct rt_recording *r, uint32_t method, uint32_t count) {
@@ -25,13 +24,13 @@ static void put_address(struct rt_recording *r, uint64_t address) {
   rt_recording_put(r, (uint32_t)address);
 }
 
-/* Lines from one place to another. */
+/* A transfer of lines. */
 struct transfer {
   uint64_t target, source;
   size_t target_pitch, source_pitch;
-  size_t length; /* of a line, in elements */
+  size_t length; /* elements per line */
   size_t lines;
-  bool remap; /* constants instead of a source */
+  bool remap; /* write constants instead of a source */
 };
 
 static int put_transfer(struct rt_recording *r, const struct transfer *t) {
@@ -72,8 +71,9 @@ static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
   return error;
 }
 
-/* Until a board has shown that its channels take these methods. Check mode follows the copy
- * engine's bytes without a report where they mean nothing yet; a kernel's loads it reports. */
+/* The copy engine's methods are used only if a board has shown that its channels accept them. In
+ * check mode they are used as well: the software Orin does not report copies of uninitialised bytes
+ * by the copy engine, but would report a kernel's loads. */
 static bool takes_methods(const struct rt_recording *r) {
   const struct rt_device *d = rt_recording_context(r)->device;
   return rt_choice_proven(&d->choices, RT_CHOICE_COPY_METHODS) ||
@@ -100,7 +100,7 @@ int rt_recording_copy(struct rt_recording *r, const struct rt_copy *copy) {
   return error;
 }
 
-/* The constants that the next transfers write. */
+/* Sets the constants that the following transfers write. */
 static int put_constants(struct rt_recording *r, const unsigned char *pattern, size_t size) {
   uint32_t constants[CONSTANT_BYTES / sizeof(uint32_t)] = {0};
   memcpy(constants, pattern, size);
@@ -120,8 +120,8 @@ static int put_constants(struct rt_recording *r, const unsigned char *pattern, s
   return 0;
 }
 
-/* Elements of the constants' size, one every pitch bytes: as lines as long as possible
- * if there is nothing between them. */
+/* Writes count elements, one every pitch bytes. Adjacent elements are combined into the longest
+ * possible lines. */
 static int fill_line(struct rt_recording *r, uint64_t target, size_t element, size_t pitch,
                      size_t count) {
   const size_t line = pitch == element ? base_min(count, FILL_SIDE_MAX) : 1;
@@ -140,7 +140,7 @@ static int fill_line(struct rt_recording *r, uint64_t target, size_t element, si
   return error;
 }
 
-/* A longer pattern is filled in by columns of as many bytes as the engine repeats. */
+/* A longer pattern is written in columns of the width that the engine can repeat. */
 int rt_recording_fill(struct rt_recording *r, const struct rt_fill *fill) {
   if (!takes_methods(r))
     return rt_fill_by_kernel(rt_recording_context(r), r, fill);

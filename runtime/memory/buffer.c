@@ -1,4 +1,5 @@
-/* Buffers: memory in a context's list, which fault messages look through, or in its heap. */
+/* Buffers: either with separate memory and in the context's list, or in the context's heap. Fault
+ * messages search both. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,8 +7,9 @@
 #include "runtime/context/notes.h"
 #include "runtime/message.h"
 
-/* Where all ways to a buffer with its own memory end. Takes the record over, and frees it if
- * making its memory has failed. cpu: of memory that is not mapped for the CPU here. */
+/* Common end of all functions that create a buffer with separate memory. Takes ownership of own,
+ * and frees it if error is set. cpu is the address of memory that was not mapped here for the CPU,
+ * else NULL. */
 static int finish_buffer(struct rt_context *c, struct rt_own_buffer *own, int error, uint64_t size,
                          void *cpu, struct rt_buffer **buffer) {
   if (error) {
@@ -33,7 +35,7 @@ static int finish_buffer(struct rt_context *c, struct rt_own_buffer *own, int er
 
 static int make_record(struct rt_own_buffer **own) {
   *own = calloc(1, sizeof(**own));
-  return *own ? 0 : rt_fail(-ENOMEM, "no memory for a buffer's record");
+  return *own ? 0 : rt_fail(-ENOMEM, "out of memory while creating a buffer");
 }
 
 int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type type,
@@ -50,7 +52,7 @@ int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type ty
 }
 
 int rt_buffer_allocate(struct rt_context *c, uint64_t size, struct rt_buffer **buffer) {
-  /* Where there is no memory for another block there may be enough for the buffer. */
+  /* Even if there is no memory for another block, there may be enough for this buffer. */
   int error = -ENOMEM;
   if (c->device->suballocation && size && size <= RT_HEAP_BUFFER)
     error = rt_heap_allocate(&c->heap, size, buffer);

@@ -1,4 +1,4 @@
-/* A two-level segregated fit over blocks of nvmap memory. See heap.h. */
+/* A two-level segregated fit allocator over blocks of nvmap memory. See heap.h. */
 #include "runtime/memory/heap.h"
 
 #include <errno.h>
@@ -16,16 +16,16 @@ enum {
   BATCH_RECORDS = BATCH_BYTES / RECORD_BYTES - 1,
 };
 
-/* A part of a block: a buffer, or free. A free one has none that is free beside it. */
+/* A part of a block: a buffer or free memory. Adjacent free chunks are always merged. */
 struct rt_chunk {
   union {
-    struct rt_buffer_node node; /* first: what the user holds */
+    struct rt_buffer_node node; /* must be first: users have a pointer to it */
     struct {
       struct rt_chunk *next, *previous; /* in its class */
     };
   };
-  struct rt_chunk *below, *above; /* in its block, by address */
-  uint32_t offset;                /* granules, in the block */
+  struct rt_chunk *below, *above; /* neighbours in the block, by address */
+  uint32_t offset;                /* in granules, within the block */
   uint32_t granules : 31;
   uint32_t is_free : 1;
 };
@@ -34,12 +34,12 @@ struct rt_block {
   struct rt_heap *heap;
   struct rt_block *next, *previous;
   struct rt_memory memory;
-  struct rt_chunk first; /* at offset 0: one below it never takes it over */
+  struct rt_chunk first; /* at offset 0; has no chunk below, so it is never merged into one */
 };
 
-_Static_assert(sizeof(struct rt_chunk) <= RECORD_BYTES, "one cache line for each buffer");
+_Static_assert(sizeof(struct rt_chunk) <= RECORD_BYTES, "each record is one cache line");
 
-/* Records of chunks. They are kept until the heap ends. */
+/* A batch of chunk records. Batches are freed with the heap. */
 struct rt_records {
   struct rt_records *next;
   _Alignas(RECORD_BYTES) struct {
@@ -47,12 +47,13 @@ struct rt_records {
   } records[BATCH_RECORDS];
 };
 
-_Static_assert(sizeof(struct rt_records) == BATCH_BYTES, "a batch is full of records");
+_Static_assert(sizeof(struct rt_records) == BATCH_BYTES,
+               "a batch has an integral number of records");
 
-/* ---- classes of free chunks: guarded by the heap's lock ---------------------------- */
+/* ---- size classes of free chunks, protected by the heap's lock -------------------- */
 
-/* Where a free chunk belongs. Sizes below 2 * STEPS have a class each; from then on there are
- * STEPS classes for each power of two. */
+/* Returns the size class of a free chunk. Each size below 2 * STEPS has its own class; larger sizes
+ * have STEPS classes for each power of two. */
 static unsigned class_of(uint32_t granules) {
   if (granules < STEPS)
     return granules;
@@ -60,7 +61,7 @@ static unsigned class_of(uint32_t granules) {
   return (top - STEPS_SHIFT + 1) * STEPS + ((granules >> (top - STEPS_SHIFT)) & (STEPS - 1));
 }
 
-/* The least class whose chunks all have as many granules. */
+/* Returns the smallest class in which every chunk has at least this many granules. */
 static unsigned class_for(uint32_t granules) {
   if (granules < STEPS)
     return granules;
@@ -92,8 +93,8 @@ static void remove_free(struct rt_heap *heap, struct rt_chunk *chunk) {
   chunk->is_free = false;
 }
 
-/* A free chunk that is large enough, or NULL. The first of the same class often is: programs
- * have many buffers of one size. */
+/* Returns a free chunk that is large enough, or NULL. First tries the first chunk in the class of
+ * the size itself, because programs often have many buffers of one size. */
 static struct rt_chunk *find_free(const struct rt_heap *heap, uint32_t granules) {
   struct rt_chunk *same = heap->free[class_of(granules)];
   if (same && same->granules >= granules)
@@ -117,7 +118,7 @@ static void free_block(struct rt_block *block) {
   free(block);
 }
 
-/* One free chunk, in no list yet. */
+/* Creates a block, which consists of one free chunk that is in no list yet. */
 static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block **made) {
   const uint64_t need = (uint64_t)granules * RT_HEAP_GRANULE;
   base_mutex_lock(&heap->lock);
@@ -128,7 +129,7 @@ static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block *
   bytes = bytes < need ? need : bytes;
   struct rt_block *block = calloc(1, sizeof(*block));
   if (!block)
-    return rt_fail(-ENOMEM, "no memory for a block's record");
+    return rt_fail(-ENOMEM, "out of memory while adding a block to the heap");
   block->heap = heap;
   const int error =
       rt_memory_create(heap->device, heap->as_fd, bytes, RT_MEMORY_CACHED, &block->memory);
@@ -163,8 +164,9 @@ static void remove_block(struct rt_heap *heap, struct rt_block *block) {
   remove_free(heap, &block->first);
 }
 
-/* Of two empty blocks the larger is kept, so that a buffer which is made and released again and
- * again does not make and free a block each time. The other, removed, or NULL. */
+/* Keeps the larger of two empty blocks in reserve, so that a program which repeatedly creates and
+ * releases one buffer does not allocate a block each time. Returns the other block, removed from
+ * the heap, or NULL. */
 static struct rt_block *keep_empty_block(struct rt_heap *heap, struct rt_block *empty) {
   struct rt_block *other = heap->spare;
   if (other && other->memory.size > empty->memory.size) {
@@ -179,7 +181,8 @@ static struct rt_block *keep_empty_block(struct rt_heap *heap, struct rt_block *
 
 /* ---- allocation ------------------------------------------------------------------------ */
 
-/* Makes a buffer of a chunk that is in no list. What it leaves of the chunk takes a record. */
+/* Makes a chunk that is in no list into a buffer. If granules remain, they become a new chunk,
+ * which needs a record. */
 static struct rt_buffer *cut_buffer(struct rt_heap *heap, struct rt_chunk *chunk, uint64_t size,
                                     uint32_t granules) {
   struct rt_block *block = chunk->node.block;
@@ -205,7 +208,7 @@ static struct rt_buffer *cut_buffer(struct rt_heap *heap, struct rt_chunk *chunk
   return &chunk->node.buffer;
 }
 
-/* NULL: the heap has no such chunk, or, *records, no records. */
+/* Returns NULL if no chunk is large enough or, with *records set, if a record is needed. */
 static struct rt_buffer *take_buffer(struct rt_heap *heap, uint64_t size, uint32_t granules,
                                      bool *records) {
   struct rt_buffer *buffer = NULL;
@@ -223,7 +226,7 @@ static struct rt_buffer *take_buffer(struct rt_heap *heap, uint64_t size, uint32
 static int add_records(struct rt_heap *heap) {
   struct rt_records *batch = aligned_alloc(RECORD_BYTES, sizeof(*batch));
   if (!batch)
-    return rt_fail(-ENOMEM, "no memory for buffers' records");
+    return rt_fail(-ENOMEM, "out of memory while creating a buffer");
   for (int i = 0; i < BATCH_RECORDS; i++)
     batch->records[i].chunk.next = i + 1 < BATCH_RECORDS ? &batch->records[i + 1].chunk : NULL;
   base_mutex_lock(&heap->lock);
@@ -255,7 +258,8 @@ int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buf
   *buffer = take_buffer(heap, size, granules, &records);
   if (*buffer)
     return 0;
-  /* Releases need not wait for what is made, nor allocations for which there is room. */
+  /* heap->lock is not held while memory is allocated, so releases, and allocations that fit, do not
+   * wait. */
   base_mutex_lock(&heap->growing);
   while (error == 0 && !(*buffer = take_buffer(heap, size, granules, &records)))
     error = records ? add_records(heap) : add_block(heap, granules);
@@ -265,7 +269,7 @@ int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buf
 
 /* ---- release --------------------------------------------------------------------------- */
 
-/* Adds the chunk above, which is in no list, and gives up its record. */
+/* Merges the chunk above, which is in no list, into this one and frees its record. */
 static void join_above(struct rt_heap *heap, struct rt_chunk *chunk) {
   struct rt_chunk *above = chunk->above;
   chunk->granules += above->granules;
@@ -281,7 +285,7 @@ void rt_heap_release(struct rt_buffer *buffer) {
   struct rt_heap *heap = chunk->node.block->heap;
   struct rt_block *unused = NULL;
   base_mutex_lock(&heap->lock);
-  __builtin_prefetch(chunk->below); /* while that above is loaded */
+  __builtin_prefetch(chunk->below); /* loaded while above is processed */
   if (chunk->above && chunk->above->is_free) {
     remove_free(heap, chunk->above);
     join_above(heap, chunk);

@@ -1,4 +1,4 @@
-/* nvmap handle, dmabuf fd, GPU mapping, CPU mapping. */
+/* Allocates, maps and imports nvmap memory. */
 #include "runtime/memory/memory.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "runtime/device/fds.h"
 #include "runtime/message.h"
 
-/* Owner's tag of our allocations in nvmap's statistics; without one the kernel
- * logs a warning (docs/hardware/kernel-interface.md 3.5). Any value will do. */
+/* Tag of our allocations in nvmap's statistics. Its value does not matter, but without one the
+ * kernel logs a warning (docs/hardware/kernel-interface.md 3.5). */
 enum { NVMAP_TAG = 0x0c1 };
 
 static const uint32_t cache_types[] = {
@@ -23,8 +23,8 @@ static const uint32_t cache_types[] = {
     [RT_MEMORY_WRITE_COMBINE] = NVMAP_WRITE_COMBINE,
 };
 
-/* A dmabuf fd that is not 0, which SETUP_BIND would refuse (docs/hardware/kernel-interface.md trap
- * T6). */
+/* Returns a dmabuf fd other than 0, which SETUP_BIND would refuse
+ * (docs/hardware/kernel-interface.md trap T6). */
 static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
   struct nvmap_create_handle args = {.handle = handle};
   int error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
@@ -39,7 +39,7 @@ static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
   return *fd < 0 ? *fd : 0;
 }
 
-/* The dmabuf alone keeps the memory, so the handle ends here. */
+/* Only the dmabuf keeps the memory; the handle is released here. */
 static int allocate_pages(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   struct nvmap_create_handle create = {.size64 = size};
   int error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
@@ -74,8 +74,8 @@ static int allocate_handle(struct rt_device *d, uint64_t size, enum rt_memory_ty
   return error;
 }
 
-/* No flags, so not kept in the GPU's L2 beyond an access: what both public
- * stacks ran on Orin, coherent without flushes (docs/hardware/bring-up.md 2). */
+/* Maps without flags: the GPU's L2 does not keep the data after an access. Both public stacks ran
+ * on Orin with such mappings, coherent without flushes (docs/hardware/bring-up.md 2). */
 static int map_gpu(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_map_buffer_ex_args args = {.flags = d->release->map_flags_needed,
                                              .compr_kind = NVGPU_KIND_NONE,
@@ -108,7 +108,7 @@ static int map_cpu(struct rt_device *d, struct rt_memory *m) {
              : rt_fail_call(error, "mmap of a dmabuf of %llu bytes", (unsigned long long)m->size);
 }
 
-/* Both mappings, where there is an address space. */
+/* Maps the memory for the CPU, and for the GPU if there is an address space. */
 static int map_memory(struct rt_device *d, struct rt_memory *m) {
   base_mutex_lock(&d->addresses);
   int error = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
@@ -124,10 +124,10 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
   m->as_fd = as_fd;
   m->fd = -1;
   if (size > UINT64_MAX - GPU_PAGE_BYTES)
-    return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
+    return rt_fail(-ENOMEM, "cannot allocate %llu bytes: larger than any memory",
                    (unsigned long long)size);
   m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
-  int error = allocate_handle(d, size, type, &m->fd); /* the kernel rounds it up */
+  int error = allocate_handle(d, size, type, &m->fd); /* the kernel rounds the size up */
   if (error)
     return error;
   error = map_memory(d, m);
@@ -142,12 +142,12 @@ int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m
   struct nvgpu_gpu_get_buffer_info_args info = {.in.dmabuf_fd = fd};
   int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_BUFFER_INFO, &info);
   if (error)
-    return rt_fail_call(error, "GET_BUFFER_INFO of fd %d, which should be a dma-buf", fd);
+    return rt_fail_call(error, "GET_BUFFER_INFO of fd %d, which must be a dma-buf", fd);
   m->as_fd = as_fd;
   m->size = info.out.size / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   m->fd = fd;
   if (m->size == 0)
-    error = rt_fail(-EINVAL, "the dma-buf has less than a page");
+    error = rt_fail(-EINVAL, "dma-buf is smaller than a page");
   if (error == 0)
     error = map_memory(d, m);
   m->fd = -1;
@@ -156,7 +156,7 @@ int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m
   return error;
 }
 
-/* A dmabuf of the host's pages. */
+/* Creates a dmabuf from pages of the process. */
 static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) {
   struct nvmap_create_handle_from_va from = {.va = (uintptr_t)pages,
                                              .flags = NVMAP_INNER_CACHEABLE |
@@ -171,7 +171,8 @@ static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) 
   return error ? rt_fail_call(error, "nvmap GET_FD") : 0;
 }
 
-/* Fixed mappings lie in such areas alone (docs/hardware/kernel-interface.md 3.2, MAP_BUFFER_EX). */
+/* Fixed mappings are possible only in such reservations (docs/hardware/kernel-interface.md 3.2,
+ * MAP_BUFFER_EX). */
 static int reserve_allocation(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
                                            .page_size = GPU_PAGE_BYTES};
@@ -214,7 +215,7 @@ void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
   m->fd = -1;
 }
 
-/* GPU first, then CPU, then the fd: the order that left no kernel warnings
+/* Unmaps from the GPU, then from the CPU, then closes the fd. This order caused no kernel warnings
  * (docs/hardware/bring-up.md trap 26). */
 void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   if (m->size == 0)

@@ -1,4 +1,4 @@
-/* The address ranges of contexts. See ranges.h. */
+/* Assigns address ranges to contexts. See ranges.h. */
 #include "runtime/memory/ranges.h"
 
 #include <stdatomic.h>
@@ -7,21 +7,23 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* Address ranges. CUDA's begins at 64 MiB and ends at 128 GiB; ours are the first
- * seven multiples of that size, so that several contexts of a process use
- * different addresses and each can map its buffers for the CPU at their GPU
- * address. The last one and the kernel's 4 GiB after it end at 0xe100000000,
- * below the windows and far below 2^40, beyond which the kernel's own mappings
- * would be cut off and the machine freeze (docs/hardware/kernel-interface.md trap T1). */
+/* CUDA's address range begins at 64 MiB and ends at 128 GiB; ours are the first seven multiples of
+ * that size. Several contexts of a process then use different addresses, and each can map its
+ * buffers for the CPU at their GPU address. The last range, including the 4 GiB that the kernel
+ * uses after it, ends at 0xe100000000. This is below the windows and far below 2^40, above which
+ * the kernel's own mappings would be cut off and freeze the machine
+ * (docs/hardware/kernel-interface.md trap T1). */
 #ifdef __SANITIZE_THREAD__
-enum { RANGES = 4 }; /* beyond 2^39 are its shadows: it kills a process that maps something there */
+enum {
+  RANGES = 4
+}; /* ThreadSanitizer's shadow is above 2^39; it kills a process that maps memory there */
 #else
 enum { RANGES = 7 };
 #endif
 #define RANGE_BYTES UINT64_C(0x2000000000)
 #define RANGE_FIRST UINT64_C(0x4000000)
 _Static_assert(RANGES *RANGE_BYTES + NVGPU_AS_KERNEL_BYTES <= RT_LOCAL_WINDOW,
-               "no context's range may reach a window");
+               "ranges and windows must not overlap");
 
 static atomic_uint ranges_used;
 
@@ -41,7 +43,7 @@ void rt_range_put(int range) {
     atomic_fetch_and(&ranges_used, ~(1u << range));
 }
 
-/* Looks at one page in the middle of each. */
+/* Tests one page in the middle of each range. */
 bool rt_ranges_are_free(void) {
   for (uint64_t i = 0; i < RANGES; i++) {
     void *wanted = (void *)(uintptr_t)(i * RANGE_BYTES + RANGE_BYTES / 2);

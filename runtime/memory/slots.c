@@ -1,6 +1,5 @@
-/* Slots. The first stride of each page holds the page's GPU address, so that a
- * slot's GPU address needs no look-up.
- */
+/* Allocates slots. The first stride of each page stores the page's GPU address, so that the GPU
+ * address of a slot needs no search. */
 #include "runtime/memory/slots.h"
 
 #include <errno.h>
@@ -28,11 +27,11 @@ static int add_page(struct rt_slots *s) {
   size_t per_page = GPU_PAGE_BYTES / s->stride_bytes - 1;
   struct rt_memory *pages = realloc(s->pages, (s->page_count + 1) * sizeof(*pages));
   if (!pages)
-    return rt_fail(-ENOMEM, "no memory for a list of pages");
+    return rt_fail(-ENOMEM, "out of memory: list of pages");
   s->pages = pages;
   void **list = realloc(s->free, (s->page_count + 1) * per_page * sizeof(*list));
   if (!list)
-    return rt_fail(-ENOMEM, "no memory for a list of slots");
+    return rt_fail(-ENOMEM, "out of memory: list of slots");
   s->free = list;
   struct rt_memory *page = &s->pages[s->page_count];
   int error = rt_memory_create(s->device, s->as_fd, GPU_PAGE_BYTES, RT_MEMORY_CACHED, page);

@@ -1,6 +1,5 @@
-/* Channels: the kernel's part of a queue, in the order in which it ran on boards
- * (docs/hardware/bring-up.md 2).
- */
+/* Opens and closes channels. The requests are made in the order that has run on boards
+ * (docs/hardware/bring-up.md 2). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
-/* The kernel refuses a channel that is bound to a TSG before its address space. */
+/* Binds to the address space first; the kernel refuses the opposite order. */
 static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
@@ -25,8 +24,8 @@ static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, struct rt_chan
   return error;
 }
 
-/* Ring and USERD each have their own memory, at offset 0 and of exact size: a 3 MiB
- * ring froze a board (docs/hardware/kernel-interface.md trap T1). */
+/* Ring and USERD have separate memory of exact size, mapped at offset 0: a 3 MiB ring froze a board
+ * (docs/hardware/kernel-interface.md trap T1). */
 static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   struct rt_device *d = c->device;
   struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_DISABLE};
@@ -58,10 +57,10 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   return 0;
 }
 
-/* A context begins with WFI, so the default is not requested. A refusal leaves the
- * mode as it was, and is not tried again. The mode is the TSG's: nvgpu keeps it in the TSG's
- * graphics context, for all its subcontexts, and a second request of the same mode would only
- * preempt the TSG. docs/hardware.md, "Preemption" */
+/* Sets the preemption mode. WFI is the default and not requested. After a refusal the mode is
+ * unchanged, and it is not requested again. The mode is requested once per TSG: nvgpu keeps it in
+ * the TSG's graphics context for all subcontexts, and requesting it again would only preempt the
+ * TSG. docs/hardware.md, "Preemption" */
 static void choose_preemption(struct rt_device *d, struct rt_tsg *tsg, struct rt_channel *ch) {
   static const uint32_t modes[] = {[RT_PREEMPTION_CTA] = NVGPU_PREEMPT_COMPUTE_CTA,
                                    [RT_PREEMPTION_CILP] = NVGPU_PREEMPT_COMPUTE_CILP};
@@ -69,13 +68,13 @@ static void choose_preemption(struct rt_device *d, struct rt_tsg *tsg, struct rt
   if (tsg->has_mode || (choice != RT_PREEMPTION_CTA && choice != RT_PREEMPTION_CILP))
     return;
   struct nvgpu_preemption_mode_args args = {.compute_preempt_mode = modes[choice]};
-  char why[96] = "the kernel's driver does not offer it";
+  char why[96] = "the kernel driver does not support it";
   if (d->preemptions & modes[choice]) {
     const int error = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
     tsg->has_mode = error == 0;
     if (tsg->has_mode)
       return;
-    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", error);
+    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE failed with error %d; wfi is used", error);
   }
   rt_choice_refused(&d->choices, RT_CHOICE_PREEMPTION, why);
 }
@@ -105,9 +104,9 @@ static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
   return 0;
 }
 
-/* Syncpoints are few and the machine's; a queue without one is polled while it is
- * waited for. Asked for after the address space's bind: docs/hardware/kernel-interface.md trap T22.
- */
+/* Gets a syncpoint for the channel. Syncpoints are few and shared by the whole machine; without
+ * one, waits poll. Must follow the bind to the address space (docs/hardware/kernel-interface.md
+ * trap T22). */
 static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
   const struct rt_device *d = c->device;
   struct nvgpu_get_user_syncpoint_args args = {0};
@@ -144,7 +143,7 @@ static void release_usermode(struct rt_context *c, struct rt_channel *ch) {
   ch->holds_usermode = false;
 }
 
-/* The timeline has no other writer once the channel is closed. */
+/* After the channel is closed only the CPU writes the timeline. */
 void rt_channel_abandon(struct rt_channel *ch, uint64_t point) {
   struct rt_context *c = ch->context;
   release_usermode(c, ch);
@@ -153,8 +152,8 @@ void rt_channel_abandon(struct rt_channel *ch, uint64_t point) {
   *ch->timeline = point;
 }
 
-/* The user-mode page first, as long as the channel powers the GPU; then the channel: from
- * then on the hardware reads none of its memory. */
+/* The user-mode page is released first, while the channel still powers the GPU. After the channel
+ * is closed, the hardware does not read its memory any more. */
 void rt_channel_close(struct rt_context *c, struct rt_channel *ch) {
   release_usermode(c, ch);
   if (ch->tsg)

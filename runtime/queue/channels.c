@@ -1,9 +1,8 @@
-/* Which queue has which channel. Opening and closing a channel preempts its TSG. If
- * running work is not preempted within 100 ms, opening fails, and closing ends the TSG with
- * all its channels (docs/hardware.md, "Preemption"). Channels are also few (512 for all
- * processes together). So a TSG opens a few, none during unfinished work, keeps them, and
- * further queues share them.
- */
+/* Assigns channels to queues. Opening or closing a channel preempts its TSG. If running work is not
+ * preempted within 100 ms, opening fails, and closing kills all channels of the TSG
+ * (docs/hardware.md, "Preemption"). Channels are also scarce (512 for all processes together). So a
+ * TSG opens only a few channels, and none while it has unfinished work, keeps them, and shares them
+ * among further queues. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,9 @@
 #include "runtime/queue/queue.h"
 
 enum {
-  TSG_CHANNELS = 8, /* as many as CUDA has by default for its streams */
-  /* From here on a TSG gets one, so that many contexts of a process leave some to others. */
+  TSG_CHANNELS = 8, /* CUDA's default for its streams */
+  /* When a process has this many channels, each TSG gets only one, to leave some for its other
+   * contexts. */
   PROCESS_CHANNELS = 256,
 };
 
@@ -60,7 +60,7 @@ static bool has_unfinished_work(const struct rt_tsg *tsg) {
   return false;
 }
 
-/* With CILP work gives way at any instruction. */
+/* With CILP running work can be preempted at any instruction. */
 static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
   if (tsg->half_open)
     return false;
@@ -68,7 +68,8 @@ static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
          atomic_load(&c->device->choices.value[RT_CHOICE_PREEMPTION]) == RT_PREEMPTION_CILP;
 }
 
-/* Another thread may have submitted long work meanwhile, which a close would end. */
+/* If the TSG has queues, the channel stays open: another thread may have submitted long work
+ * meanwhile, which closing the channel would kill. */
 static void give_up_channel(struct rt_tsg *tsg, struct rt_channel *ch) {
   if (ch->tsg && has_queues(tsg))
     tsg->half_open = ch;
@@ -76,12 +77,12 @@ static void give_up_channel(struct rt_tsg *tsg, struct rt_channel *ch) {
     destroy_channel(ch);
 }
 
-/* NULL, with the failure in *error and as message. */
+/* Returns NULL on failure, with the error in *error and a message. */
 static struct rt_channel *create_channel(struct rt_context *c, struct rt_tsg *tsg, bool shared,
                                          int *error) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
   if (!ch) {
-    *error = rt_fail(-ENOMEM, "no memory for a channel's record");
+    *error = rt_fail(-ENOMEM, "out of memory while opening a channel");
     return NULL;
   }
   ch->context = c;
@@ -107,23 +108,25 @@ static void explain_failure(int error) {
   char cause[256];
   snprintf(cause, sizeof(cause), "%s", rt_last_message());
   rt_fail(error,
-          "the command queue needs a channel of the GPU, and none could be opened; all "
-          "processes together can have 512, this one has %u: %s",
+          "cannot open a GPU channel for the command queue (all processes together can have 512; "
+          "this one has %u): %s",
           atomic_load(&open_channels), cause);
 }
 
-/* A TSG's first, and one that can be shared: while work runs no other can be opened. */
+/* Opens a TSG's first channel together with a second one that can be shared, because no further
+ * channel can be opened while work is running. */
 static struct rt_channel *open_first_channel(struct rt_context *c, struct rt_tsg *tsg, bool scarce,
                                              int *error) {
   struct rt_channel *ch = create_channel(c, tsg, scarce, error);
   int ignored;
   if (ch && !scarce && !create_channel(c, tsg, true, &ignored))
-    ch->shared = true; /* no queue has it yet */
+    ch->shared = true; /* no queue uses it yet */
   return ch;
 }
 
-/* One that no queue has, best a private one; or a new one, every second of which is shared;
- * or the shared one that fewest queues have. NULL as above. */
+/* Returns a channel without queues, preferably a private one; else a new one, every second of which
+ * is shared; else the shared one with the fewest queues. Returns NULL on failure, like
+ * create_channel. */
 static struct rt_channel *choose_channel(struct rt_context *c, struct rt_tsg *tsg, int *error) {
   const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
   *error = 0;

@@ -1,4 +1,4 @@
-/* Points: how far a queue has been submitted, and how far the GPU has come. */
+/* Queries of points: the last submitted and the last completed one. */
 #include "runtime/queue/queue.h"
 
 uint64_t rt_queue_completed(const struct rt_queue *q) {

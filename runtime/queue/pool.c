@@ -1,4 +1,4 @@
-/* Pools of local memory: how they grow, and how channels learn of it. */
+/* Grows pools of local memory and sends their new addresses to channels. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -8,8 +8,8 @@
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
-/* Until the queue is idle, which may wait for one of the other TSG. Caller holds
- * context.lock. */
+/* Waits until the queue is idle. Its work may wait for that of a queue in the other TSG. Caller
+ * holds context.lock. */
 static int wait_idle(struct rt_context *c, struct rt_queue *q) {
   enum { LOOK_NS = 10000000 };
   int error;
@@ -20,8 +20,8 @@ static int wait_idle(struct rt_context *c, struct rt_queue *q) {
   return error;
 }
 
-/* Sizes: docs/hardware/command-stream.md 4.3. The old pool may be in use by every queue of
- * the TSG, so all of them become idle first; new launches wait at the lock. */
+/* Sizes: docs/hardware/command-stream.md 4.3. Every queue of the TSG may be using the old pool, so
+ * the function waits until all are idle. New launches wait for the lock. */
 int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
   int error = 0;
   struct rt_pool *pool = &tsg->pool;
@@ -33,8 +33,8 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   uint64_t total = base_round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
   if (thread_bytes > SHADER_WINDOW_BYTES || total > c->device->info.max_buffer_bytes) {
     error = rt_fail(-ENOMEM,
-                    "%u bytes of private memory for each work-item are too many: those that run at "
-                    "a time would take %" PRIu64 " bytes",
+                    "%u bytes of private memory for each work-item are too many: all that can "
+                    "run at once would take %" PRIu64 " bytes",
                     thread_bytes, total);
     goto out;
   }
@@ -75,7 +75,7 @@ int rt_pool_hold(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   return 0;
 }
 
-/* The front end is idle before the change (docs/hardware/command-stream.md 4.3). */
+/* Set only while the front end is idle (docs/hardware/command-stream.md 4.3). */
 void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
   struct rt_channel *ch = q->channel;
   const struct rt_pool *pool = &ch->tsg->pool;

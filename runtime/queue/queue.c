@@ -1,4 +1,4 @@
-/* Queues: places on channels, markers, waits for other queues. */
+/* Queues: creation, markers, waits for points and for other queues. */
 #include "runtime/queue/queue.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int channel_of(struct rt_context *c, enum rt_priority priority,
   return error ? error : rt_channel_get(c, tsg, channel);
 }
 
-/* A TSG of high priority has run on no board: one without does, too. */
+/* No board has run a TSG of high priority. If it does not get a channel, the normal TSG is used. */
 static int take_channel(struct rt_context *c, enum rt_priority priority,
                         struct rt_channel **channel) {
   struct rt_choices *choices = &c->device->choices;
@@ -29,7 +29,7 @@ static int take_channel(struct rt_context *c, enum rt_priority priority,
   error = channel_of(c, RT_PRIORITY_MEDIUM, channel);
   if (!error)
     rt_choice_refused(choices, RT_CHOICE_HIGH_PRIORITY,
-                      "there is no channel in a TSG of high priority, but in another");
+                      "cannot open a channel in a TSG of high priority, but in the normal one");
   return error;
 }
 
@@ -39,7 +39,7 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
     return error;
   struct rt_queue *q = calloc(1, sizeof(*q));
   if (!q)
-    return rt_fail(-ENOMEM, "no memory for a queue's record");
+    return rt_fail(-ENOMEM, "out of memory while creating a queue");
   q->context = c;
   error = take_channel(c, priority, &q->channel);
   if (error) {
@@ -65,7 +65,7 @@ void rt_queue_destroy(struct rt_queue *q) {
   rt_queue_idle(q);
   rt_timeline_queue_end(q);
   struct rt_context *c = q->context;
-  /* What the notifier says is described while what the queue ran is still there. */
+  /* Describe a fault now, while the submissions of this queue still exist. */
   rt_context_fault(c);
   base_mutex_lock(&c->lock);
   if (q->previous)
@@ -90,8 +90,8 @@ int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   if (error == -EIO)
     rt_context_explain(q->context);
   if (error == -ETIMEDOUT)
-    return rt_fail(error, "point %llu was not reached in %llu ns", (unsigned long long)point,
-                   (unsigned long long)timeout_ns);
+    return rt_fail(error, "timeout: point %llu was not reached within %llu ns",
+                   (unsigned long long)point, (unsigned long long)timeout_ns);
   return error;
 }
 
@@ -135,11 +135,12 @@ int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point)
   if (q->context != other->context)
     return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");
   if (point > rt_queue_submitted(other))
-    return rt_fail(-EINVAL, "point %llu has not been submitted", (unsigned long long)point);
+    return rt_fail(-EINVAL, "cannot wait for point %llu, which has not been submitted",
+                   (unsigned long long)point);
   return rt_queue_await(q, other->timeline, point);
 }
 
-/* Acquires wait here for the next submission and travel in front of it. */
+/* Acquires are collected here and emitted before the next submission. */
 int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t point) {
   if (rt_queue_dead(q)) {
     rt_context_explain(q->context);

@@ -1,4 +1,4 @@
-/* Queues, and the channels that they have alone or share. */
+/* Queues and their private or shared channels. */
 #ifndef TEGRACL_RUNTIME_QUEUE_H
 #define TEGRACL_RUNTIME_QUEUE_H
 
@@ -6,89 +6,91 @@
 #include "runtime/context/context.h"
 
 enum {
-  RT_GPFIFO_ENTRIES = 1024, /* as CUDA and the AGX notes (docs/hardware/bring-up.md) */
+  RT_GPFIFO_ENTRIES = 1024, /* as in CUDA and in the notes of the AGX (docs/hardware/bring-up.md) */
   RT_SLICES_BYTES = 1 << 20,
   RT_ACQUIRES_MAX = 8,
   RT_END_WORDS = 12, /* two semaphore releases */
-  /* Timelines of different queues are polled by different threads. */
+  /* a cache line, because different threads poll the timelines of different queues */
   RT_TIMELINE_STRIDE = 64,
 };
 
-/* One submission that has been made: point p has number (p - first) % entries. */
+/* A submission. Point p has index (p - first) % entries. */
 struct rt_submission {
-  uint64_t slice_end; /* the ring is free up to here once it has completed */
-  const char *kernel; /* name, NULL for a marker */
+  uint64_t slice_end; /* end of its slice; free for reuse after completion */
+  const char *kernel; /* name of the kernel, or NULL for a marker */
 };
 
-/* A channel, its rings, and its timeline. The GPU runs its entries in order. It outlives
- * its queues, because creating or closing a channel preempts the whole TSG, and goes with
- * the context. */
+/* A channel, its rings, and its timeline. The GPU runs its entries in order. A channel outlives its
+ * queues, because opening or closing a channel preempts the whole TSG. It is destroyed with the
+ * context. */
 struct rt_channel {
   struct rt_context *context;
-  struct rt_channel *next; /* of the TSG; guarded by context.lock, and never changes */
-  unsigned queues;         /* guarded by context.channels_lock */
+  struct rt_channel *next; /* next channel of the TSG; constant, protected by context.lock */
+  unsigned queues;         /* number of queues; protected by context.channels_lock */
 
-  /* What this process shares with the kernel and with host. */
+  /* Objects shared with the kernel and the host engine. */
   int fd;
-  struct rt_tsg *tsg;  /* to which it is bound; or NULL */
-  bool holds_usermode; /* the device's user-mode page, since SETUP_BIND */
+  struct rt_tsg *tsg;  /* the TSG to which it is bound, or NULL */
+  bool holds_usermode; /* holds the device's user-mode page; set after SETUP_BIND */
   uint32_t token;
-  uint64_t syncpoint_gpu; /* where a write counts it up; 0: no syncpoint to wait for */
+  uint64_t
+      syncpoint_gpu; /* a write to it increments the syncpoint; 0 if there is none to wait for */
   uint32_t syncpoint_id;
-  uint32_t syncpoint_base; /* its value before the first submission */
-  atomic_bool fences_late; /* one did not wake in time: waits poll */
+  uint32_t syncpoint_base; /* value before the first submission */
+  atomic_bool fences_late; /* a fence did not wake in time, so waits poll */
   struct rt_memory gpfifo;
   struct rt_memory userd;
   struct rt_memory notifier;
 
-  /* The lock guards the rest, where queues share the channel. Another channel belongs to
-   * one queue at a time, whose user's lock suffices. */
+  /* If queues share the channel, lock protects the rest. A private channel belongs to one queue at
+   * a time, and the queue's user has a lock. */
   bool shared;
   struct base_mutex lock;
-  struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
-  struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */
-  uint64_t slice_head;     /* bytes ever used, rests at the ring's end included */
-  /* Slices up to here, and points below, have room, as the timeline was last looked at. */
+  struct rt_memory slices; /* ring of QMDs, constant banks and pushbuffers */
+  struct rt_memory ends;   /* end of a replay, per GPFIFO entry; created on first use */
+  uint64_t slice_head;     /* bytes used so far, including gaps at the ring's end */
+  /* According to the last read of the timeline, slices up to slice_limit and points below
+   * point_limit may be submitted. */
   uint64_t slice_limit, point_limit;
   volatile uint64_t *timeline; /* written by the GPU */
-  uint64_t first;              /* its value before the first submission */
+  uint64_t first;              /* value before the first submission */
   _Atomic uint64_t submitted;
-  uint64_t rung; /* the last point whose doorbell has been rung */
+  uint64_t rung; /* last point for which the doorbell has been rung */
   struct rt_submission submissions[RT_GPFIFO_ENTRIES];
-  /* The words that end each submission, but for its point. */
+  /* The words that end each submission; only the point in them changes. */
   uint32_t end[RT_END_WORDS];
   unsigned end_words;
-  bool due;           /* state is to be emitted before the next submission: */
-  bool set_up;        /* it has its class and windows */
+  bool due;           /* one of the following must be emitted first: */
+  bool set_up;        /* class and windows have been set */
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
-  uint32_t seen_code; /* generations that the channel has got */
+  uint32_t seen_code; /* generations that the channel has seen */
   uint32_t seen_pool;
   uint32_t seen_textures;
 };
 
-/* A channel of the TSG for one more queue: one that no queue has, a new one if the TSG is idle,
- * or one that others share. */
+/* Returns a channel of the TSG for one more queue: an unused one, a new one if the TSG is idle, or
+ * a shared one. */
 int rt_channel_get(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel **channel);
 void rt_channel_put(struct rt_channel *channel);
-/* Closes all of a TSG's. None of its queues is left. */
+/* Closes all channels of a TSG, which must not have queues any more. */
 void rt_channels_destroy(struct rt_context *context, struct rt_tsg *tsg);
-/* In a child of fork: the parent's channels are not this process's. */
+/* To be called in a child of fork, which has none of the parent's channels. */
 void rt_channels_forget(void);
 
-/* The kernel's part of a channel. One that could not be opened is closed as well, when its TSG
- * has no running work. */
+/* Opens the kernel's part of a channel. After a failure the caller must close it, but only when the
+ * TSG has no running work. */
 int rt_channel_open(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel *channel);
-/* Harmless on a zeroed struct with fd -1. */
+/* Does nothing for a zeroed struct with fd -1. */
 void rt_channel_close(struct rt_context *context, struct rt_channel *channel);
 
-/* Closes the channel before its work has ended: its timeline is set to point. */
+/* Closes a channel whose work has not ended, and sets its timeline to point. */
 void rt_channel_abandon(struct rt_channel *channel, uint64_t point);
 
 /* The ring's part. */
 int rt_ring_create(struct rt_channel *channel);
 void rt_ring_destroy(struct rt_channel *channel);
 
-/* Held while something is put into the channel's ring. */
+/* Held while anything is written to the channel's rings. */
 static inline void rt_channel_lock(struct rt_channel *channel) {
   if (channel->shared)
     base_mutex_lock(&channel->lock);
@@ -103,29 +105,29 @@ struct rt_acquire {
   uint64_t point;
 };
 
-/* Its points are those of the channel's timeline, which counts the submissions of all
- * queues that share it. An acquire waits for what had been submitted before it was, so
- * there is no circle of channels that wait for each other. */
+/* A queue's points are those of its channel's timeline, which counts the submissions of all queues
+ * on the channel. An acquire waits only for earlier submissions, so channels cannot wait for each
+ * other in a circle. */
 struct rt_queue {
   struct rt_context *context;
   struct rt_channel *channel;
   volatile uint64_t *timeline;                 /* the channel's */
   _Atomic uint64_t submitted;                  /* its last point */
-  struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
+  struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* emitted before the next submission */
   unsigned acquire_count;
   bool shown;                            /* submissions are printed or traced */
-  struct rt_timeline_lane *_Atomic lane; /* NULL: nothing of it is on a timeline */
+  struct rt_timeline_lane *_Atomic lane; /* NULL if the timeline has no events of the queue */
   struct rt_queue *next, *previous;
 };
 
-/* For tools. Closes the channel of a queue whose work does not end, which counts as completed
- * from then on. The queue has the channel alone, and can only be destroyed afterwards. */
+/* For tools. Closes the channel of a queue whose work does not end, and marks the work as
+ * completed. The queue must have a private channel. It can only be destroyed afterwards. */
 void rt_queue_abandon(struct rt_queue *queue);
-/* For tools. The next submission has only methods of the host engine: it begins without the
- * state of the compute class. */
+/* For tools. The next submission contains only methods of the host engine, so the state of the
+ * compute class is not emitted before it. */
 void rt_queue_skip_setup(struct rt_queue *queue);
 
-/* True if this queue's channel, or the context, is dead. Takes no lock. */
+/* Returns true if the context or this queue's channel has faulted. Takes no lock. */
 static inline bool rt_queue_dead(struct rt_queue *queue) {
   struct rt_context *c = queue->context;
   if (atomic_load_explicit(&c->faulted, memory_order_acquire))
@@ -137,66 +139,68 @@ static inline bool rt_queue_dead(struct rt_queue *queue) {
   return true;
 }
 
-/* 0, -EIO if the queue is dead, -ETIMEDOUT. Takes no lock, sets no message. */
+/* Returns 0, -EIO if the queue is dead, or -ETIMEDOUT. Takes no lock, sets no message. */
 int rt_queue_wait_point(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
-/* Waits for all submitted work; -EIO if dead. Takes no lock, sets no message. */
+/* Waits for all submitted work. Returns 0, or -EIO if the queue is dead. Takes no lock, sets no
+ * message. */
 int rt_queue_idle(struct rt_queue *queue);
 
-/* rt_queue_acquire of a point that has been submitted to a queue with that timeline, which
- * may have been destroyed: the timeline's memory stays, and its value never falls. */
+/* Like rt_queue_acquire, for a point that was submitted to a queue with that timeline. The queue
+ * may have been destroyed: the timeline's memory stays valid, and its value never decreases. */
 int rt_queue_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 bool rt_timeline_reached(const volatile uint64_t *timeline, uint64_t point);
-/* The same by the CPU: waits here. 0, or -EIO with the fault as message. */
+/* Like rt_queue_await, but the CPU waits. Returns 0, or -EIO with the fault as message. */
 int rt_timeline_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 
-/* A submission in the making. */
+/* A submission that is being built. */
 struct rt_slice {
-  uint64_t gpu; /* of the piece of the ring */
+  uint64_t gpu; /* GPU address of the slice in the ring */
   char *cpu;
   uint64_t bytes;
-  uint64_t start;  /* in the count of slice_head */
-  uint64_t point;  /* that will be reached */
+  uint64_t start;  /* as counted by slice_head */
+  uint64_t point;  /* the point of the submission */
   uint32_t *words; /* the pushbuffer's beginning */
-  uint32_t *at;    /* and its end so far */
+  uint32_t *at;    /* current end of the pushbuffer */
 };
 
-/* The channel's lock is held, here and by what follows, until the doorbell. */
+/* The caller holds the channel's lock from rt_slice_begin until the doorbell. */
 
-/* Takes payload_bytes (a multiple of 256) and room for a pushbuffer from the
- * ring, waiting if it is full, and begins the pushbuffer with what is due: class
- * and windows, invalidates, acquires. */
+/* Allocates payload_bytes (a multiple of 256) and space for a pushbuffer in the ring, waiting if it
+ * is full. Begins the pushbuffer with the pending state: class and windows, invalidates,
+ * acquires. */
 int rt_slice_begin(struct rt_queue *queue, uint64_t payload_bytes, struct rt_slice *slice);
 
-/* Ends the pushbuffer with the timeline's release, and makes it the GPFIFO's next entry. */
+/* Ends the pushbuffer with a release of the timeline, and adds it to the GPFIFO. */
 uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
-/* One doorbell for all entries that have none. A caller that puts entries calls it before the
- * queue's lock is free: nothing else would ring for them (docs/architecture.md). */
+/* Rings the doorbell for all new entries. Each caller that adds entries must call it before it
+ * releases the queue's lock, because nothing else rings the doorbell for them
+ * (docs/architecture.md). */
 void rt_queue_ring(struct rt_queue *queue);
 
 /* Both. */
 uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
-/* As rt_slice_begin, with a launch's QMD (at the slice's beginning) and constant bank
- * 0 as payload, and the local memory that it needs in the pushbuffer. What starts
- * the grid is the caller's part; it holds the pool's lock for reading. */
+/* Like rt_slice_begin. The payload is a launch's QMD, at the beginning of the slice, and constant
+ * bank 0; the pushbuffer sets the local memory that the launch needs. The caller adds the words
+ * that start the grid, and holds the pool's lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
 
-/* True if state is to be emitted before the next submission; rt_slice_begin does it. */
+/* True if state must be emitted before the next submission; rt_slice_begin does so. */
 bool rt_queue_is_due(const struct rt_queue *queue);
 
-/* As rt_slice_put, of a slice that is no part of the ring, finished but for the release
- * after it, which has its own memory. The point is two further on: nothing waits for
- * the one between. */
+/* Like rt_slice_put, for a complete pushbuffer that is not in the ring. The release that ends it
+ * has separate memory and a separate entry, so the point increases by two; nothing waits for the
+ * first of them. */
 int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const char *kernel,
                     uint64_t *point);
 
-/* The local memory pool's address and size per TPC, if this channel does not know them
- * yet. The caller holds the pool's lock for reading until the doorbell. */
+/* Emits the address and the size per TPC of the local memory pool if this channel has not seen
+ * them. The caller holds the pool's lock for reading until the doorbell. */
 void rt_slice_pool(struct rt_queue *queue, struct rt_slice *slice);
 
-/* A release with PTIMER time; see struct rt_times. */
+/* Emits a release with a PTIMER timestamp; see struct rt_times. */
 void rt_slice_timestamp(struct rt_slice *slice, uint64_t address, bool wait_for_idle);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ring of a channel: slices, the words around a submission, the doorbell. */
+/* The ring of a channel: slices, the words before and after a submission, the doorbell. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 #include "runtime/queue/queue.h"
 
 enum {
-  PUSHBUFFER_BYTES_MAX = 1024, /* the longest that is ever built, and more */
+  PUSHBUFFER_BYTES_MAX = 1024, /* upper bound of the words in a pushbuffer */
   SLICE_ALIGN = QMD_ALIGN,
-  CLAIM_SLICES = 2, /* how far ahead of the last one */
+  CLAIM_SLICES = 2, /* slices that are prefetched ahead */
   CACHE_LINE_BYTES = 64,
 };
 
@@ -27,7 +27,7 @@ static void put_word(struct rt_slice *s, uint32_t word) {
   *s->at++ = word;
 }
 
-/* Header, address, payload, execute. */
+/* header, address, payload, execute */
 enum { SEMAPHORE_WORDS = 6, SEMAPHORE_PAYLOAD = 3 };
 
 static void put_any_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
@@ -45,13 +45,14 @@ static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload
   put_any_semaphore(s, address, payload, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
 }
 
-/* Any release of 32 bits counts a syncpoint up; docs/hardware/kernel-interface.md 6. It comes after
- * the timeline's release, which has waited for idle. */
+/* Every 32-bit release to it increments the syncpoint (docs/hardware/kernel-interface.md 6). It
+ * follows the timeline's release, which has waited for idle. */
 static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
   put_any_semaphore(s, syncpoint, 0, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
 }
 
-/* What ends a submission: the release of its point, and the syncpoint's step. */
+/* Writes the words that end a submission: the release of its point, and the increment of the
+ * syncpoint. */
 static void make_end(struct rt_channel *ch) {
   struct rt_slice s = {.at = ch->end};
   put_semaphore(&s, rt_slot_gpu(ch->timeline), 0,
@@ -62,8 +63,8 @@ static void make_end(struct rt_channel *ch) {
   ch->end_words = (unsigned)(s.at - ch->end);
 }
 
-/* The copy gets the point, not the words copied from: a processor that has just stored
- * a part waits for it when it loads the whole. */
+/* The point is written into the copy, not into the source: loading words just after storing a part
+ * of them would stall the CPU. */
 static void put_end(const struct rt_channel *ch, struct rt_slice *s) {
   uint32_t *words = s->at;
   memcpy(words, ch->end, sizeof(ch->end));
@@ -80,8 +81,8 @@ int rt_ring_create(struct rt_channel *ch) {
   int error = rt_slots_get(&c->timelines, &timeline);
   if (error)
     return error;
-  /* A timeline continues from its last user's value, so that a late acquire of an
-   * old point is satisfied for ever. */
+  /* A timeline continues from its last user's value, so that a late acquire of an old point is
+   * still satisfied. */
   ch->timeline = timeline;
   ch->first = ch->rung = *ch->timeline;
   atomic_init(&ch->submitted, ch->first);
@@ -142,7 +143,7 @@ bool rt_queue_is_due(const struct rt_queue *q) {
   return q->channel->due || q->acquire_count || code_is_new(q->channel);
 }
 
-/* State to emit before the next submission. */
+/* Emits the state that must precede the next submission. */
 static void put_due(struct rt_queue *q, struct rt_slice *s) {
   struct rt_channel *ch = q->channel;
   if (!ch->set_up)
@@ -169,9 +170,8 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
   ch->due = false;
 }
 
-/* Looks how far the GPU has come, and waits until so many points may be submitted, with
- * slices from start to end. At most entries - 1 may be in flight: GP_PUT = GP_GET means
- * empty. */
+/* Reads the timeline and waits until there is room for this many more points, whose slices are from
+ * start to end. At most entries - 1 may be in flight, because GP_PUT = GP_GET means empty. */
 static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned points) {
   struct rt_channel *ch = q->channel;
   const uint64_t submitted = last_point(ch);
@@ -206,7 +206,8 @@ static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t pa
   s->at = s->words;
 }
 
-/* rt_slice_begin when the queue is dead, state must be emitted first, or the ring may be full. */
+/* The slow path of rt_slice_begin: the queue is dead, state must be emitted first, or the ring may
+ * be full. */
 __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload_bytes,
                                                   struct rt_slice *s) {
   if (rt_queue_dead(q)) {
@@ -217,7 +218,7 @@ __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t p
   uint64_t start = ch->slice_head, need = payload_bytes + PUSHBUFFER_BYTES_MAX;
   uint64_t rest = RT_SLICES_BYTES - start % RT_SLICES_BYTES;
   if (need > RT_SLICES_BYTES)
-    return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
+    return rt_fail(-E2BIG, "launch has too many parameter bytes: %llu",
                    (unsigned long long)payload_bytes);
   if (rest < need) {
     start += rest;
@@ -241,10 +242,10 @@ int rt_slice_begin(struct rt_queue *q, uint64_t payload_bytes, struct rt_slice *
   return 0;
 }
 
-/* Orders accesses before stores that follow, as seen by the GPU: write-combined stores, and
- * loads, for what the application has read from a buffer the GPU may write as soon as it
- * sees GP_PUT (Linux' dma_mb; tinygrad and UVM have full barriers here,
- * docs/hardware/command-stream.md 1.5). A PC has the software Orin, whose memory is ordinary. */
+/* Orders earlier accesses before later stores, as seen by the GPU, like Linux's dma_mb. Covers
+ * write-combined stores, and also loads: the application may have read from a buffer that the GPU
+ * writes as soon as it sees GP_PUT. tinygrad and UVM have full barriers here
+ * (docs/hardware/command-stream.md 1.5). On a PC the software Orin uses ordinary memory. */
 static void submit_barrier(void) {
 #if defined(__aarch64__)
   __asm__ volatile("dmb osh" ::: "memory");
@@ -255,7 +256,7 @@ static void submit_barrier(void) {
 #endif
 }
 
-/* The index of a point's entry in the GPFIFO. */
+/* Returns the index of a point's entry in the GPFIFO. */
 static uint32_t ring_index(const struct rt_channel *ch, uint64_t point) {
   return (uint32_t)((point - ch->first - 1) % RT_GPFIFO_ENTRIES);
 }
@@ -286,9 +287,9 @@ __attribute__((cold)) static void show_submission(const struct rt_queue *q,
                                                   .bytes = s->bytes + words * sizeof(uint32_t)});
 }
 
-/* A line that another core has read, as the software Orin's does, can be stored to only once
- * that core has given it up. So those which the launch after next will fill, if it is like
- * this one, are prefetched now. A board's ring is write-combined: no cache has it. */
+/* Prefetches the lines that the launch after next will fill if it has the same size. The software
+ * Orin's threads have read them, so a store would have to wait until the other core's cache gives
+ * them up. A board's ring is write-combined and not cached. */
 static inline void prefetch_slices(const struct rt_channel *ch, const struct rt_slice *s) {
 #if defined(__x86_64__)
   const uint64_t bytes = ch->slice_head - s->start;
@@ -347,7 +348,7 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
 
 /* ---- replays -------------------------------------------------------------------- */
 
-/* The timeline's release and two steps of the syncpoint, which counts points. */
+/* The release of the timeline, and two increments of the syncpoint, which counts points. */
 enum { REPLAY_END_WORDS = RT_END_WORDS + SEMAPHORE_WORDS };
 
 static int make_ends(struct rt_channel *ch) {
@@ -367,8 +368,8 @@ static int make_ends(struct rt_channel *ch) {
   return 0;
 }
 
-/* The end of a replay is in its GPFIFO entry's own words, of which only the point changes;
- * they are free again when the entry is. */
+/* The words that end a replay belong to its GPFIFO entry. Only the point in them changes, and they
+ * can be reused when the entry can. */
 int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *kernel,
                     uint64_t *point) {
   if (rt_queue_dead(q)) {

@@ -1,7 +1,6 @@
-/* Waiting for a point of a queue: a short spin, then sleep on a fence of the
- * channel's syncpoint, which every submission counts up after its release of the
- * timeline. docs/hardware/kernel-interface.md 6.
- */
+/* Waits for a point of a queue: spins briefly, then sleeps on a fence of the channel's syncpoint,
+ * which every submission increments after releasing the timeline. docs/hardware/kernel-interface.md
+ * 6 */
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
@@ -19,10 +18,11 @@
 enum {
   NS_PER_MS = 1000000,
   SPIN_NS = 30000,
-  SPIN_ROUNDS = 64, /* polls of the timeline between two reads of the clock */
-  /* A fault counts the syncpoint up as well, but perhaps not as far as the point. */
+  SPIN_ROUNDS = 64, /* polls of the timeline between two clock reads */
+  /* Upper bound of a sleep: a fault also increments the syncpoint, but maybe not far enough to wake
+   * the fence. */
   FENCE_MAX_MS = 100,
-  /* A fence that has not woken so long after its point was reached is late. */
+  /* A fence is late if it has not woken this long after its point was reached. */
   FENCE_LATE_MS = 10,
   PAUSE_FIRST_NS = 5000, /* without a fence */
   PAUSE_LAST_NS = 200000,
@@ -43,17 +43,17 @@ static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
 }
 
-/* From now on no thread sleeps on a fence of the channel: each sleep might last 100 ms. */
+/* From now on no thread sleeps on a fence of this channel, because each sleep could last 100 ms. */
 static void fence_is_late(struct rt_channel *ch) {
   if (!atomic_exchange(&ch->fences_late, true) && rt_debug_choices())
     fprintf(stderr,
             "tegracl: channel 0x%x: a fence of syncpoint %u did not wake within %d ms of its "
-            "point; waits poll from now on\n",
+            "point; waits will poll from now on\n",
             ch->token, ch->syncpoint_id, FENCE_LATE_MS);
 }
 
-/* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:
- * not; -1: there is no fence, or no sleeping on it. */
+/* Sleeps until the point is near, a signal arrives or timeout_ms has passed. Returns 1 if woken by
+ * the fence, 0 if not, or -1 if fences cannot be used. */
 static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
   if (!q->channel->syncpoint_gpu || atomic_load(&q->channel->fences_late))
@@ -78,8 +78,8 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }
 
-/* The work may wait for that of the other TSG, whose fault is not in this queue's notifier.
- * A thread that has the lock for long checks them, too. */
+/* The work may wait for work in the other TSG, whose fault does not appear in this queue's
+ * notifier. If another thread holds the lock for long, that thread checks the notifiers. */
 static void check_all_notifiers(struct rt_context *c) {
   if (base_mutex_trylock(&c->lock))
     return;
@@ -87,20 +87,20 @@ static void check_all_notifiers(struct rt_context *c) {
   base_mutex_unlock(&c->lock);
 }
 
-/* Small work ends within tens of microseconds (docs/hardware/kernel-interface.md 9), so spinning
- * that long costs less than a sleep. */
+/* Small work ends within tens of microseconds (docs/hardware/kernel-interface.md 9); spinning that
+ * long costs less than sleeping. */
 static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64_t timeout_ns) {
   uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
   uint64_t spin_end = start + SPIN_NS;
   uint64_t pause_ns = PAUSE_FIRST_NS;
-  int fence = 0; /* of the last sleep */
+  int fence = 0; /* duration of the last sleep */
   for (;;) {
     for (int i = 0; i < SPIN_ROUNDS; i++) {
       if (rt_queue_completed(q) >= point)
         return 0;
       pause_processor();
     }
-    /* The release may have come after the last poll. */
+    /* The release may have arrived after the last poll. */
     if (rt_queue_dead(q))
       return rt_queue_completed(q) >= point ? 0 : -EIO;
     uint64_t now = base_clock_ns();
@@ -117,8 +117,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
       spin_end = base_clock_ns() + SPIN_NS;
       continue;
     }
-    /* Woken, and still the timeline is not there: not at once to sleep on a fence that
-     * would wake again. */
+    /* The fence has woken too early, and a new one would wake at once, so poll for a while. */
     fence = fence > 0 ? 0 : fence;
     nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
     pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
@@ -150,7 +149,7 @@ int rt_timeline_await(struct rt_queue *q, const volatile uint64_t *timeline, uin
 
 int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
   if (!q->channel->syncpoint_gpu)
-    return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");
+    return rt_fail(-ENOTSUP, "cannot create a fence: the queue has no syncpoint");
   int error = create_fence(q, point < q->channel->first ? q->channel->first : point, fd);
   return error ? rt_fail_call(error, "CREATE_FENCE") : 0;
 }

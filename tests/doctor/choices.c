@@ -1,4 +1,5 @@
-/* Opens the device and creates a queue. TEGRACL_DEBUG=choices then prints the driver's choices. */
+/* Opens the device and creates a queue, so that TEGRACL_DEBUG=choices prints the driver's
+ * choices. */
 #include <stdio.h>
 
 #include "runtime/runtime.h"

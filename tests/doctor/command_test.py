@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The command tegracl-doctor: all steps pass on the software Orin, built in and as device nodes. The
-report has no personal data, and names what is missing.
+"""Tests the command tegracl-doctor: all steps pass on the software Orin, both the built-in one and the
+emulated device nodes. The report contains no personal data, and says what is missing.
 
 command_test.py DOCTOR OTHER_PLATFORM OLD_LOADER HARDWARE.md [EMULATE]
-OCL_ICD_VENDORS names the driver
+OCL_ICD_VENDORS must specify the driver.
 """
 import getpass
 import os
@@ -30,7 +30,7 @@ def walk(folder, command=(), device='emulator', options=('--required',), **envir
 
 
 def walk_with_loader(library):
-    """Runs it with another ICD loader than the machine's. An empty file cannot be loaded."""
+    """Runs the doctor with another ICD loader. An empty file is a loader that cannot be loaded."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(library, f'{folder}/libOpenCL.so.1')
         return walk(folder, LD_LIBRARY_PATH=folder)
@@ -59,7 +59,7 @@ class Walk(unittest.TestCase):
         for words in ['QMD in the pushbuffer:', 'C7B5.LAUNCH_DMA', 'DEPENDENT_QMD0_ENABLE = 0x1',
                       'RELEASE0_ENABLE = 0x1', 'SHADER_LOCAL_MEMORY_HIGH_SIZE']:
             self.assertIn(words, shown)
-        # the driver's own launch has 4096 work-items
+        # the driver's test launch has 4096 work-items
         self.assertIn('CTA_RASTER_WIDTH', shown[shown.index('RELEASE0_ENABLE'):])
 
     @unittest.skipUnless(EMULATE, 'sanitizers exclude a preloaded library')
@@ -191,7 +191,7 @@ class Command(unittest.TestCase):
     def test_device(self):
         result = self.run_doctor('-o', os.devnull, TEGRACL_DEVICE='toaster')
         self.assertEqual(result.returncode, 2)
-        self.assertIn('TEGRACL_DEVICE is "toaster"', result.stderr)
+        self.assertIn('TEGRACL_DEVICE: unknown value "toaster"', result.stderr)
 
     def test_a_board_that_is_not_there(self):
         result = self.run_doctor('-o', os.devnull, TEGRACL_DEVICE='board')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tegracl-doctor --explain: traces, and the output of strace.
+"""Tests tegracl-doctor --explain with traces and with the output of strace.
 
 explain_test.py DOCTOR PROGRAM REQUESTS.csv NVGPU-UAPI.csv
 PROGRAM launches a kernel named culprit.
@@ -73,7 +73,8 @@ class Traces(unittest.TestCase):
                 self.assertLessEqual(len(threads), 2)
 
     def test_control_characters_in_files(self):
-        """None reaches the terminal. Nor does an endless line take all memory."""
+        """Control characters must not reach the terminal, and an endless line must not exhaust
+        memory."""
         strange = '\x1b]0;title\x07 \x9b31m \x7f\r\b \u00e9\u20ac'
         call = 'ioctl(3, 0xc0104101, {' + strange + '}) = 0\n'
         chip = ''.join('%02x' % b for b in b'\x1b[2J' * 60)
@@ -83,7 +84,7 @@ class Traces(unittest.TestCase):
                      '1.0 7 submit token=0x1 ' + strange + '\n'):
             out = explain(text)
             self.assertTrue(all(c.isprintable() or c in '\n\t' for c in out), repr(out))
-        # Broken UTF-8 that some terminals take for controls, and text from right to left.
+        # Invalid UTF-8 that some terminals take for control characters, and right-to-left text.
         broken = b'\xc0\x9b[31m \xe0\x82\x9b[31m \xff\x9b[31m \xe2\x80\xae'
         out = subprocess.run([DOCTOR, '--explain', '-'], input=b'ioctl(3, 5, {' + broken + b'}) = 0\n',
                              capture_output=True, check=True).stdout
@@ -94,7 +95,7 @@ class Traces(unittest.TestCase):
         self.assertIn('/dev/zero: a line of more than 16 MiB', result.stderr)
 
     def test_control_characters_in_names(self):
-        """None of a file's name reaches the terminal with an error message."""
+        """Control characters in a file name must not reach the terminal in an error message."""
         with tempfile.TemporaryDirectory() as folder:
             name = os.fsencode(folder) + b'/\x1b]0;title\x07\x9b31m\xc0\x9b\xe2\x80\xae\rend'
             for make in (lambda: None, lambda: os.mkdir(name),
@@ -113,7 +114,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(result.stderr.count('tegracl: no trace in /nowhere/t: '), 1)
 
     def test_every_end_of_the_file_is_read(self):
-        """A program may be killed after any byte."""
+        """A program may be killed after any byte of the trace."""
         text = trace()[0]
         for length in range(0, 6000, 37):
             shown = explain(text[:length])
@@ -128,7 +129,7 @@ class Traces(unittest.TestCase):
         self.assertIn('va_range_end=0x2000000000', shown.splitlines()[-1])
 
     def test_a_killed_program(self):
-        """Linux may end a write at the end of a page, within the last record."""
+        """Linux may end a write at a page boundary, within the last record."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 't')
             for _ in range(10):
@@ -178,7 +179,7 @@ class Strace(unittest.TestCase):
                    '(Invalid)')
 
     def test_what_strace_prints(self):
-        """strace on this machine, with every request of the table."""
+        """Traces every request of the table with strace on this machine."""
         program = 'import fcntl, sys\nfor code in sys.argv[1:]:\n' \
                   '  try: fcntl.ioctl(0, int(code, 16))\n  except OSError: pass\n'
         with open(INTERFACE, newline='', encoding='utf-8') as f:

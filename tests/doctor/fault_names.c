@@ -1,5 +1,5 @@
-/* Prints the class and the name of all faults of the software Orin, or of those that the arguments
- * choose (TEGRACL_EMULATOR=fault:ARGUMENT). */
+/* Prints the class and the name of each fault of the software Orin, or of those selected by the
+ * arguments (TEGRACL_EMULATOR=fault:ARGUMENT). */
 #include <stdio.h>
 
 #include "emulator/modes/inject.h"

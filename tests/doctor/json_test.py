@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tegracl-doctor --json, and the choices that the driver makes by the file.
+"""Tests tegracl-doctor --json, and the driver's choices with the resulting file.
 
 json_test.py DOCTOR CHOICES
 """
@@ -14,7 +14,7 @@ DOCTOR, CHOICES = sys.argv[1:3]
 
 
 def choices(path, **environment):
-    """The choices of a program's driver, and its other messages."""
+    """Returns the choices of a program's driver, and its other messages."""
     result = subprocess.run([CHOICES], capture_output=True, text=True, check=True,
                             env=dict(os.environ, TEGRACL_DEVICE='emulator',
                                      TEGRACL_DEBUG='choices', TEGRACL_BOARD_FILE=path,
@@ -34,7 +34,7 @@ class Json(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = os.path.join(cls.folder.name, 'board.json')
-        # OpenCL does not work here: the choices do not depend on it.
+        # OpenCL fails here, but the choices do not depend on it.
         cls.shown = subprocess.run(
             [DOCTOR, '-o', os.devnull, '--json', cls.path], capture_output=True, text=True,
             check=False, env=dict(os.environ, TEGRACL_DEVICE='emulator', TEGRACL_COMPILER='/nowhere',
@@ -76,9 +76,9 @@ class Json(unittest.TestCase):
         self.assertEqual(choices('0')[0]['priority'], 'unknown')
 
     def test_a_wrong_file_is_not_used(self):
-        for changes, why in [({'driver': '0.0.1'}, 'made with driver version "0.0.1"'),
-                             ({'l4t': '36.4.3'}, 'made with L4T "36.4.3", and this is "software'),
-                             ({'format': 7}, 'made with format "7"'),
+        for changes, why in [({'driver': '0.0.1'}, 'written for driver version "0.0.1"'),
+                             ({'l4t': '36.4.3'}, 'written for L4T "36.4.3", but this is "software'),
+                             ({'format': 7}, 'written for format "7"'),
                              ({'choice.copies': 'maybe'}, '"choice.copies" cannot be "maybe"')]:
             self.write(**changes)
             chosen, rest = choices(self.path)
@@ -92,7 +92,7 @@ class Json(unittest.TestCase):
         chosen, rest = choices(self.path)
         os.chmod(self.path, 0o644)
         self.assertEqual(set(chosen.values()), {'default', 'unknown'})
-        self.assertIn('others can write it (mode 0666): sudo chmod 644', rest)
+        self.assertIn('it is writable by others (mode 0666): sudo chmod 644', rest)
 
     @unittest.skipUnless(os.geteuid() == 0, 'only root can change the owner of a file')
     def test_a_file_of_another_user_is_not_used(self):
@@ -104,7 +104,7 @@ class Json(unittest.TestCase):
         self.assertIn('it belongs to user 12345', rest)
 
     def test_no_file(self):
-        self.assertIn('is not used: there is no such file', choices('/nowhere/board.json')[1])
+        self.assertIn('is not used: no such file', choices('/nowhere/board.json')[1])
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-/* An outdated libOpenCL.so.1, without most functions. */
+/* An outdated libOpenCL.so.1 that lacks most functions. */
 #include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-/* A second OpenCL platform for ICD loaders to find. It has no devices. */
+/* A second OpenCL platform, without devices, for ICD loaders. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl_icd.h>

@@ -1,4 +1,4 @@
-/* Advice: it names what a machine lacks, and the command that helps. */
+/* Tests the doctor's advice: it must say what the machine lacks and which command helps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static const char *write_file(const char *name, const char *content) {
   return path;
 }
 
-static void release(void **state) {
+static void names_l4t_release(void **state) {
   static const struct {
     const char *line, *says;
   } cases[] = {
@@ -76,8 +76,8 @@ static void release(void **state) {
   end_report();
 }
 
-static void node(void **state) {
-  enum { VIDEO = 44 }; /* Debian's number of it, and L4T's */
+static void explains_refused_node(void **state) {
+  enum { VIDEO = 44 }; /* group id on Debian and on L4T */
   static const struct {
     struct stat status;
     int error;
@@ -106,7 +106,7 @@ static void node(void **state) {
   end_report();
 }
 
-static void compiler(void **state) {
+static void finds_parts_of_the_compiler(void **state) {
   setenv("TEGRACL_COMPILER", "/nowhere/c", 1);
   setenv("TEGRACL_CLANG", "/nowhere/clang", 1);
   setenv("TEGRACL_NVRTC", "/nowhere", 1);
@@ -132,7 +132,7 @@ static void compiler(void **state) {
   end_report();
 }
 
-static void vendors(void **state) {
+static void explains_missing_vendors_file(void **state) {
   setenv("OCL_ICD_VENDORS", "/elsewhere", 1);
   begin_report();
   advise_vendors(&doctor, folder);
@@ -167,10 +167,10 @@ static int clean_up(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(release),
-      cmocka_unit_test(node),
-      cmocka_unit_test(compiler),
-      cmocka_unit_test(vendors),
+      cmocka_unit_test(names_l4t_release),
+      cmocka_unit_test(explains_refused_node),
+      cmocka_unit_test(finds_parts_of_the_compiler),
+      cmocka_unit_test(explains_missing_vendors_file),
   };
   return mkdtemp(folder) ? cmocka_run_group_tests(tests, NULL, clean_up) : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
-/* The doctor on a software Orin with one fault: the right step fails and says why, and later steps
- * say why they cannot run. There is no compiler and no loader here, which saves time.
- */
+/* Tests the doctor on a software Orin with one fault at a time: the right step must fail and say
+ * why, and later steps must say why they cannot run. To save time there is no compiler and no ICD
+ * loader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,20 +26,20 @@
 /* ---- the fault ---------------------------------------------------------------------- */
 
 static struct fault {
-  const char *path; /* open of this node fails. NULL: none */
-  uint32_t request; /* this request fails. 0: none */
+  const char *path; /* node whose open fails; NULL: none */
+  uint32_t request; /* request that fails; 0: none */
   bool page;        /* mmap of the control node fails */
   bool no_doorbell; /* the doorbell has no effect */
   bool illegal;     /* GPFIFO entries are illegal */
   bool hang;        /* the request does not return */
-  int signal;       /* the request raises it. 0: none */
-  int error;        /* of what fails: -errno */
+  int signal;       /* signal raised by the request; 0: none */
+  int error;        /* -errno of the failing call */
 } fault;
 
 static int ctrl_fd = -1;
-static uint64_t *gpfifos[2]; /* the two that a context maps with its first queue */
+static uint64_t *gpfifos[2]; /* the two rings that a context maps with its first queue */
 
-/* The number of the chip, which a report must not have. */
+/* Serial number of the chip, which must not appear in a report. */
 enum { IDENTIFIER = 0x5eed1234 };
 
 static int faulty_open(const char *path, int flags) {
@@ -90,9 +90,9 @@ static void faulty_doorbell(void *page, uint32_t token) {
 
 /* ---- runs of the doctor ------------------------------------------------------------- */
 
-/* Time limits: short if the GPU will not answer, else as long as an emulated processor may need. */
+/* Time limits of steps: short if the GPU never responds, else long enough for an emulated CPU. */
 static const uint64_t SHORT_NS = 250000000, LONG_NS = 30000000000;
-/* The time limit of a step if one hangs. The others must end before it even on a slow machine. */
+/* Time limit if a step hangs. The other steps must finish within it even on a slow machine. */
 static const uint64_t STEP_NS = 6000000000;
 
 static char *text;
@@ -123,7 +123,7 @@ static void assert_says(const char *words) {
     fail_msg("\"%s\" is not in:\n%s", words, text);
 }
 
-/* Checks the verdict in the summary. */
+/* Checks a step's verdict in the summary. */
 static void assert_verdict(enum step_id step, const char *verdict) {
   char line[128];
   snprintf(line, sizeof(line), "   %-9s %s\n", verdict, doctor_steps[step].name);
@@ -141,7 +141,7 @@ static void nothing_else_fails(enum step_id step) {
 
 /* ---- tests -------------------------------------------------------------------------- */
 
-static void nothing_is_wrong(void **state) {
+static void all_steps_pass_without_faults(void **state) {
   (void)state;
   run_doctor((struct fault){0});
   for (unsigned i = 0; i < STEP_COMPILER; i++)
@@ -151,7 +151,7 @@ static void nothing_is_wrong(void **state) {
   assert_null(strstr(text, "5eed1234"));
 }
 
-static void nodes(void **state) {
+static void missing_nodes_are_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.path = NVMAP_NODE, .error = -ENOENT});
   assert_says("/dev/nvmap: No such file or directory, errno 2");
@@ -183,8 +183,8 @@ static void nodes(void **state) {
   nothing_else_fails(STEP_SLEEP);
 }
 
-/* Refuses each request of the driver: which step fails, and what it says. */
-static void requests(void **state) {
+/* Fails each request of the driver and checks which step fails and what it says. */
+static void failed_requests_are_reported(void **state) {
   (void)state;
   static const struct {
     uint32_t request;
@@ -228,7 +228,7 @@ static void requests(void **state) {
   }
 }
 
-static void the_page_is_not_mapped(void **state) {
+static void failed_mmap_of_page_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.page = true, .error = -EBUSY});
   assert_says("mmap of the user-mode page of /dev/nvgpu/igpu0/ctrl: Device or resource busy");
@@ -236,8 +236,8 @@ static void the_page_is_not_mapped(void **state) {
   nothing_else_fails(STEP_CHANNEL);
 }
 
-/* A GPU fault is reported with the driver's message. It does not affect the next step. */
-static void the_gpu_faults(void **state) {
+/* A GPU fault is reported with the driver's message, and does not affect the next step. */
+static void gpu_fault_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.illegal = true});
   assert_says("GPU fault, error in a pushbuffer or its ring (error notifier 32)");
@@ -246,7 +246,7 @@ static void the_gpu_faults(void **state) {
   nothing_else_fails(STEP_HOST);
 }
 
-static void the_doorbell_has_no_effect(void **state) {
+static void dead_doorbell_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.no_doorbell = true});
   assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
@@ -258,8 +258,8 @@ static void the_doorbell_has_no_effect(void **state) {
   nothing_else_fails(STEP_HOST);
 }
 
-/* The doctor closes channels whose work does not end. A child of fork must keep an fd that later
- * gets the number of such a channel. */
+/* The doctor closes channels whose work does not end. If another fd later gets the number of such a
+ * channel, a child of fork must not close it. */
 static void closed_channels_are_forgotten(void **state) {
   (void)state;
   enum { NUMBERS = 256 };
@@ -293,8 +293,8 @@ static void closed_channels_are_forgotten(void **state) {
   report_end(&report);
 }
 
-/* A step that hangs or crashes does not affect the steps after it. */
-static void a_step_hangs(void **state) {
+/* A step that hangs or crashes must not affect the steps after it. */
+static void hanging_step_is_killed(void **state) {
   (void)state;
   run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .hang = true});
   assert_says("no answer: the step did not end within 6 s and was killed");
@@ -305,7 +305,7 @@ static void a_step_hangs(void **state) {
   nothing_else_fails(STEP_TIME);
 }
 
-static void a_step_is_killed(void **state) {
+static void killed_step_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGKILL});
   assert_says("the step was killed: Linux does so when memory is short");
@@ -314,7 +314,7 @@ static void a_step_is_killed(void **state) {
   nothing_else_fails(STEP_TIME);
 }
 
-static void a_step_crashes(void **state) {
+static void crashed_step_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGABRT});
   assert_says("the step was ended by signal 6 (Aborted)");
@@ -331,7 +331,7 @@ static void assert_redacted(const char *from, const char *to) {
   free(got);
 }
 
-static void names(void **state) {
+static void report_redacts_names(void **state) {
   (void)state;
   assert_redacted("NVRTC in /home/ann/cuda/lib, on box.lan.", "NVRTC in ~/cuda/lib, on HOST.");
   assert_redacted("box.lan.x, xbox.lan, box.lan-2", "box.lan.x, xbox.lan, box.lan-2");
@@ -348,17 +348,17 @@ int main(void) {
   setenv("TEGRACL_COMPILER", "/nowhere", 1);
   setenv("OCL_ICD_VENDORS", "/nowhere", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names),
-      cmocka_unit_test(nothing_is_wrong),
-      cmocka_unit_test(nodes),
-      cmocka_unit_test(requests),
-      cmocka_unit_test(the_page_is_not_mapped),
-      cmocka_unit_test(the_doorbell_has_no_effect),
+      cmocka_unit_test(report_redacts_names),
+      cmocka_unit_test(all_steps_pass_without_faults),
+      cmocka_unit_test(missing_nodes_are_reported),
+      cmocka_unit_test(failed_requests_are_reported),
+      cmocka_unit_test(failed_mmap_of_page_is_reported),
+      cmocka_unit_test(dead_doorbell_is_reported),
       cmocka_unit_test(closed_channels_are_forgotten),
-      cmocka_unit_test(the_gpu_faults),
-      cmocka_unit_test(a_step_hangs),
-      cmocka_unit_test(a_step_is_killed),
-      cmocka_unit_test(a_step_crashes),
+      cmocka_unit_test(gpu_fault_is_reported),
+      cmocka_unit_test(hanging_step_is_killed),
+      cmocka_unit_test(killed_step_is_reported),
+      cmocka_unit_test(crashed_step_is_reported),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(text);

@@ -1,5 +1,5 @@
-/* The doctor's output about power, clocks, memory and users of the GPU, with files like those of a
- * board. */
+/* Tests the doctor's report about power, clocks, memory and users of the GPU, with files like those
+ * of a board. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static char root[] = "/tmp/tegracl-state-XXXXXX";
 static char *text;
 
-/* Creates the folders of a path in root. */
+/* Creates the folders of a path below root. */
 static void make_folders(char *path) {
   for (char *at = path + sizeof(root); (at = strchr(at, '/')); *at++ = '/') {
     *at = 0;
@@ -57,14 +57,14 @@ static void assert_says(const char *words) {
     fail_msg("\"%s\" is not in:\n%s", words, text);
 }
 
-static void nothing_is_known(void **state) {
+static void reports_unknown_state(void **state) {
   (void)state;
   print_state();
   assert_says("the GPU's folder in /sys/devices/platform was not found");
   assert_says("no process");
 }
 
-static void a_board(void **state) {
+static void reports_state_of_a_board(void **state) {
   (void)state;
   write_file("/sys/devices/platform/17000000.gpu/power/control", "auto\n");
   write_file("/sys/devices/platform/17000000.gpu/power/runtime_status", "suspended\n");
@@ -111,8 +111,8 @@ static int clean_up(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_known),
-      cmocka_unit_test(a_board),
+      cmocka_unit_test(reports_unknown_state),
+      cmocka_unit_test(reports_state_of_a_board),
   };
   return mkdtemp(root) ? cmocka_run_group_tests(tests, NULL, clean_up) : EXIT_FAILURE;
 }

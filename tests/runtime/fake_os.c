@@ -1,4 +1,4 @@
-/* A kernel that grants everything. See fake_os.h. */
+/* A fake kernel in which every call succeeds. See fake_os.h. */
 #include "tests/runtime/fake_os.h"
 
 #include <errno.h>
@@ -15,15 +15,15 @@ enum { FDS = 1024, FIRST_FD = 3 };
 
 static struct {
   unsigned calls, refuse;
-  const char *name; /* of the call to refuse... */
-  unsigned named;   /* ...when it has been made so often */
-  int result;       /* of the refused call */
+  const char *name; /* the call to fail */
+  unsigned named;   /* counts down the calls with this name until it fails */
+  int result;       /* name of the failed call */
   const char *refused_always;
   bool refused, zero_fds, saw_zero;
   char refused_call[64];
   bool open[FDS], ctrl[FDS], powers[FDS];
-  int powering; /* channels that have had their SETUP_BIND */
-  void *page;   /* the user-mode page */
+  int powering; /* channels after their SETUP_BIND */
+  void *page;   /* address of the user-mode page */
   bool page_without_power;
   struct fake_alive alive;
   uint32_t next_handle;
@@ -97,7 +97,7 @@ static bool refuse(const char *call) {
   return true;
 }
 
-/* Where the kernel copies no struct. */
+/* For requests without a struct to copy. */
 static int plain_error(void) {
   return os.result > 0 ? -EFAULT : os.result;
 }

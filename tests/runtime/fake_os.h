@@ -1,6 +1,5 @@
-/* A kernel that grants everything, counts what is alive, and can refuse its
- * n-th call. It runs no GPU work.
- */
+/* A fake kernel in which every call succeeds unless a test makes it fail. It counts live objects,
+ * but runs no GPU work. */
 #ifndef TEGRACL_TESTS_FAKE_OS_H
 #define TEGRACL_TESTS_FAKE_OS_H
 
@@ -10,16 +9,17 @@
 
 extern const struct nvgpu_os fake_os;
 
-/* Counters start at zero; call number refuse (from 1; 0: none) gives result: -errno, or
- * for an ioctl a count of bytes that were not copied (docs/hardware/kernel-interface.md 1.4), which
- * is -EFAULT for other calls. A refused close has closed, as on Linux; what a refused FREE,
- * UNMAP_BUFFER or munmap should have ended is not counted as alive.
- * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
+/* Resets all counters. If refuse is not 0, call number refuse (from 1) returns result: -errno, or
+ * for an ioctl a number of bytes that were not copied (docs/hardware/kernel-interface.md 1.4);
+ * other calls then return -EFAULT. A failed close still closes the fd, as on Linux. After a failed
+ * FREE, UNMAP_BUFFER or munmap the object does not count as alive. With zero_fds the first dmabuf
+ * fd is 0, as if the program had closed stdin. */
 void fake_os_reset(unsigned refuse, int result, bool zero_fds);
-/* The same for the nth call of one name (from 1), as fake_os_refused_call gives it. */
+/* Like fake_os_reset for the nth call (from 1) with this name, as returned by
+ * fake_os_refused_call. */
 void fake_os_refuse_named(const char *call, unsigned nth, int result);
 bool fake_os_refused(void);
-/* From now on every call of that name gives result; NULL: none does. */
+/* From now on every call with this name returns result. NULL ends this. */
 void fake_os_refuse_all(const char *call, int result);
 const char *fake_os_refused_call(void);
 
@@ -28,18 +28,19 @@ struct fake_alive {
 };
 struct fake_alive fake_os_alive(void);
 
-/* The result of opening the software Orin's node, until the next reset; else -ENOENT. */
+/* Sets the result of opening the software Orin's node until the next reset. The default is
+ * -ENOENT. */
 void fake_os_emulator_node(int result);
 
-/* From now on SM number sm reports an error of the warp at pc. */
+/* From now on this SM reports an error of the warp at pc. */
 void fake_os_sm_error(unsigned sm, unsigned long long pc);
 
-/* The address range and mapping addresses that contexts were given. */
+/* Returns the end of the address range of the last context. */
 unsigned long long fake_os_last_va_end(void);
-/* The user-mode page was mapped while no channel kept the GPU powered: before the first
- * SETUP_BIND, or at the last such channel's close. */
+/* Returns whether the user-mode page was mapped while no channel kept the GPU powered: before the
+ * first SETUP_BIND, or while the last such channel was closed. */
 bool fake_os_saw_page_without_power(void);
-/* dmabuf fd numbers that SETUP_BIND was handed. */
+/* Returns whether SETUP_BIND was passed dmabuf fd 0. */
 bool fake_os_saw_fd_zero(void);
 
 #endif

@@ -1,7 +1,7 @@
-/* The file of tegracl-doctor's findings: the driver uses it only if all of it is right.
+/* Tests the file with tegracl-doctor's results: the driver must use it only if it is completely
+ * valid.
  *
- * test_board_file [ROUNDS [SEED]]: so many damaged files, none of which may do harm.
- */
+ * test_board_file [ROUNDS [SEED]]   also reads ROUNDS damaged files, none of which may do harm */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static bool parse(const char *text, struct rt_choices *choices, char why[256]) {
   return rt_board_parse(text, strlen(text), &here, choices, why);
 }
 
-static void findings_of_this_board(void **state) {
+static void valid_results_are_used(void **state) {
   (void)state;
   struct rt_choices c = {0};
   char why[256] = "";
@@ -41,39 +41,39 @@ static void findings_of_this_board(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "cta");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_COPY_METHODS), "yes");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_HIGH_PRIORITY), "no");
-  /* Choices that it does not name stay. */
+  /* Choices that the file does not contain are unchanged. */
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_CONTEXTS), "no");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_TSG_REUSE), "unknown");
 }
 
-static void refused_files(void **state) {
+static void invalid_files_are_rejected(void **state) {
   (void)state;
   static const struct {
     const char *text, *why;
   } cases[] = {
-      {"", "no flat JSON object"},
-      {"{}", "no flat JSON object"},
-      {"[]", "no flat JSON object"},
-      {HEAD ", \"choice.copies\": \"yes\"", "no flat JSON object"},
-      {HEAD ", \"choice.copies\": \"yes\"}}", "no flat JSON object"},
-      {HEAD ", \"choice.copies\": \"yes\",}", "no flat JSON object"},
-      {HEAD ", \"choice.copies\": {\"a\": 1}}", "no flat JSON object"},
-      {HEAD ", \"choice.copies\": yes}", "no flat JSON object"},
-      {HEAD ", \"x\": -1}", "no flat JSON object"},
-      {HEAD ", \"x\": 1e3}", "no flat JSON object"},
-      {HEAD ", \"x\": \"a\\u0041\"}", "no flat JSON object"},
-      {HEAD ", \"x\": \"\n\"}", "no flat JSON object"},
+      {"", "not a flat JSON object"},
+      {"{}", "not a flat JSON object"},
+      {"[]", "not a flat JSON object"},
+      {HEAD ", \"choice.copies\": \"yes\"", "not a flat JSON object"},
+      {HEAD ", \"choice.copies\": \"yes\"}}", "not a flat JSON object"},
+      {HEAD ", \"choice.copies\": \"yes\",}", "not a flat JSON object"},
+      {HEAD ", \"choice.copies\": {\"a\": 1}}", "not a flat JSON object"},
+      {HEAD ", \"choice.copies\": yes}", "not a flat JSON object"},
+      {HEAD ", \"x\": -1}", "not a flat JSON object"},
+      {HEAD ", \"x\": 1e3}", "not a flat JSON object"},
+      {HEAD ", \"x\": \"a\\u0041\"}", "not a flat JSON object"},
+      {HEAD ", \"x\": \"\n\"}", "not a flat JSON object"},
       {HEAD ", \"choice.copies\": \"perhaps\"}", "\"choice.copies\" cannot be \"perhaps\""},
       {HEAD ", \"choice.copies\": true}", "\"choice.copies\" cannot be \"true\""},
       {HEAD ", \"choice.speed\": \"yes\"}", "\"choice.speed\" cannot be \"yes\""},
       {HEAD ", \"choice.copies\": \"yes\", \"choice.preemption\": \"yes\"}",
        "\"choice.preemption\" cannot be \"yes\""},
-      {"{ \"format\": 2 }", "made with format \"2\", and this is \"1\""},
-      {"{ \"format\": 1, \"driver\": \"1.1\" }", "made with driver version \"1.1\", and this is"},
-      {"{ \"l4t\": \"36.4.4\" }", "made with L4T \"36.4.4\", and this is \"36.4.3\""},
-      {"{ \"kernel\": \"6\" }", "made with kernel \"6\", and this is \"5.15.148-tegra\""},
-      {"{ \"format\": 1, \"driver\": \"1.2\", \"l4t\": \"36.4.3\" }", "it lacks"},
-      {"{ \"format\": 1, \"driver\": \"1.2\", \"kernel\": \"5.15.148-tegra\" }", "it lacks"},
+      {"{ \"format\": 2 }", "written for format \"2\", but this is \"1\""},
+      {"{ \"format\": 1, \"driver\": \"1.1\" }", "written for driver version \"1.1\", but this is"},
+      {"{ \"l4t\": \"36.4.4\" }", "written for L4T \"36.4.4\", but this is \"36.4.3\""},
+      {"{ \"kernel\": \"6\" }", "written for kernel \"6\", but this is \"5.15.148-tegra\""},
+      {"{ \"format\": 1, \"driver\": \"1.2\", \"l4t\": \"36.4.3\" }", "is missing"},
+      {"{ \"format\": 1, \"driver\": \"1.2\", \"kernel\": \"5.15.148-tegra\" }", "is missing"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct rt_choices c = {0};
@@ -86,8 +86,8 @@ static void refused_files(void **state) {
   }
 }
 
-/* A container does not know its L4T, and has the kernel's release. */
-static void unknown_l4t(void **state) {
+/* In a container L4T is unknown, but the kernel release is known. */
+static void unknown_l4t_is_accepted(void **state) {
   (void)state;
   struct rt_board_identity container = here;
   struct rt_choices c = {0};
@@ -96,12 +96,13 @@ static void unknown_l4t(void **state) {
   assert_true(rt_board_parse(good, strlen(good), &container, &c, why));
 }
 
-static void damaged_text(void **state) {
+static void damaged_text_is_rejected(void **state) {
   (void)state;
   srand(seed);
   for (unsigned i = 0; i < rounds; i++) {
     const size_t bytes = sizeof(good) - 1 - (i % 4 ? 0 : (size_t)rand() % (sizeof(good) - 1));
-    /* Exactly as long as it is, so that a sanitizer sees reads past its end. */
+    /* The copy has exactly the length of the text, so that a sanitizer detects reads past its
+     * end. */
     char *text = malloc(bytes ? bytes : 1);
     struct rt_choices c = {0};
     char why[256] = "";
@@ -132,7 +133,7 @@ static int read_file(uid_t owner, const char *words) {
   return result;
 }
 
-static void owners_and_modes(void **state) {
+static void owner_and_mode_are_checked(void **state) {
   (void)state;
   const int fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -142,19 +143,19 @@ static void owners_and_modes(void **state) {
   assert_int_equal(read_file(me, NULL), 0);
   assert_int_equal(read_file(me + 1, "it belongs to user"), 1);
   fchmod(fd, 0664);
-  assert_int_equal(read_file(me, "others can write it (mode 0664)"), 1);
+  assert_int_equal(read_file(me, "it is writable by others (mode 0664)"), 1);
   fchmod(fd, 0602);
-  assert_int_equal(read_file(me, "others can write it (mode 0602)"), 1);
+  assert_int_equal(read_file(me, "it is writable by others (mode 0602)"), 1);
   fchmod(fd, 0644);
   assert_int_equal(ftruncate(fd, RT_BOARD_BYTES_MAX + 1), 0);
-  assert_int_equal(read_file(me, "it has 65537 bytes"), 1);
+  assert_int_equal(read_file(me, "it is too large: 65537 bytes"), 1);
   assert_int_equal(ftruncate(fd, 0), 0);
-  assert_int_equal(read_file(me, "no flat JSON object"), 1);
+  assert_int_equal(read_file(me, "not a flat JSON object"), 1);
   close(fd);
   unlink(path);
   assert_int_equal(read_file(me, NULL), -1);
   assert_int_equal(mkfifo(path, 0600), 0);
-  assert_int_equal(read_file(me, "it is no file"), 1);
+  assert_int_equal(read_file(me, "not a regular file"), 1);
   unlink(path);
 }
 
@@ -162,11 +163,9 @@ int main(int argc, char **argv) {
   rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : rounds;
   seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : seed;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(findings_of_this_board),
-      cmocka_unit_test(refused_files),
-      cmocka_unit_test(unknown_l4t),
-      cmocka_unit_test(damaged_text),
-      cmocka_unit_test(owners_and_modes),
+      cmocka_unit_test(valid_results_are_used),     cmocka_unit_test(invalid_files_are_rejected),
+      cmocka_unit_test(unknown_l4t_is_accepted),    cmocka_unit_test(damaged_text_is_rejected),
+      cmocka_unit_test(owner_and_mode_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* Which queue has which channel: few are opened, and stay open; queues that share one have
- * their own points; none waits for itself.
- */
+/* Tests which channel a queue gets. Few channels are opened, and they stay open; queues that share
+ * a channel have separate points; no queue waits for itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +42,7 @@ static struct rt_queue *new_queue(struct rt_context *context) {
   return q;
 }
 
-/* Open channels are counted by fds, of which each has one. */
+/* Each open channel has one fd, so the number of fds shows how many there are. */
 static void few_channels_are_opened_and_kept(void **state) {
   (void)state;
   struct opened o;
@@ -62,14 +61,14 @@ static void few_channels_are_opened_and_kept(void **state) {
       rt_queue_destroy(queues[i]);
     assert_int_equal(fake_os_alive().fds - before, TSG_CHANNELS);
   }
-  /* A queue alone gets one that needs no lock. */
+  /* A single queue gets a channel that needs no lock. */
   struct rt_queue *alone = new_queue(o.context);
   assert_false(alone->channel->shared);
   rt_queue_destroy(alone);
   close_context(&o);
 }
 
-/* Those without a lock have one queue at a time; the others about as many each. */
+/* A private channel has at most one queue; shared channels have about equal numbers of queues. */
 static void channels_are_shared_evenly(void **state) {
   (void)state;
   struct opened o;
@@ -87,7 +86,7 @@ static void channels_are_shared_evenly(void **state) {
   close_context(&o);
 }
 
-/* Many contexts of one process leave channels to others. */
+/* If a process has many contexts, each leaves channels to the others. */
 static void many_contexts_get_one_channel_each(void **state) {
   (void)state;
   enum { CONTEXTS = 64, EACH = 10 };
@@ -111,8 +110,8 @@ static void many_contexts_get_one_channel_each(void **state) {
   close_context(&o);
 }
 
-/* What the kernel refuses is no failure where a queue can share. */
-static void refused_channels(void **state) {
+/* If the kernel refuses a channel, it is not an error as long as the queue can share one. */
+static void refused_channel_is_an_error_only_if_none_can_be_shared(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *q = NULL, *queues[4];
@@ -136,8 +135,9 @@ static void refused_channels(void **state) {
   close_context(&o);
 }
 
-/* Opening a channel preempts: during work that cannot be preempted none is opened, and queues share
- * one. Nothing runs here, so work ends when its timeline is written. */
+/* Opening a channel preempts the TSG. While work runs that cannot be preempted, no channel is
+ * opened and queues share one. Nothing executes the work here; it ends when the test writes its
+ * timeline. */
 static void no_channel_is_opened_during_work(void **state) {
   (void)state;
   static const char *const modes[] = {"default", "wfi", "cta", "cilp"};
@@ -159,7 +159,7 @@ static void no_channel_is_opened_during_work(void **state) {
     }
     assert_int_equal(fake_os_alive().fds - before, gives_way ? TSG_CHANNELS : 2);
 
-    /* The work of those that share counts, too. */
+    /* Work of queues that share a channel counts, too. */
     assert_int_equal(rt_queue_marker(more[0], NULL, &shared_point), 0);
     *(volatile uint64_t *)busy->timeline = point;
     late = new_queue(o.context);
@@ -177,15 +177,15 @@ static void no_channel_is_opened_during_work(void **state) {
   }
 }
 
-/* Work may begin while a channel is being opened. Closing a half-open channel would end long work,
- * so it stays until the context is destroyed, and no more are opened. */
-static void a_half_open_channel_is_not_closed(void **state) {
+/* Work may start while a channel is being opened. Closing a half-open channel would kill long work,
+ * so it stays until the context is destroyed, and no more channels are opened. */
+static void half_open_channel_is_not_closed(void **state) {
   (void)state;
   static const char *const calls[] = {
       "NVGPU_GPU_IOCTL_OPEN_CHANNEL",
       "NVGPU_AS_IOCTL_BIND_CHANNEL",
       "NVGPU_TSG_IOCTL_BIND_CHANNEL_EX",
-      "NVGPU_IOCTL_CHANNEL_SETUP_BIND", /* from here on it is in the TSG */
+      "NVGPU_IOCTL_CHANNEL_SETUP_BIND", /* from here on it is bound to the TSG */
       "NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX",
       "NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER",
   };
@@ -211,8 +211,8 @@ static void a_half_open_channel_is_not_closed(void **state) {
   }
 }
 
-/* Where there is no second channel, the first is shared. */
-static void the_only_channel_is_shared(void **state) {
+/* If a second channel cannot be opened, the first is shared. */
+static void only_channel_is_shared(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *a, *b;
@@ -228,8 +228,8 @@ static void the_only_channel_is_shared(void **state) {
   close_context(&o);
 }
 
-/* Nothing runs here, so all points are ahead. */
-static void points_of_a_shared_channel(void **state) {
+/* Nothing executes work here, so no point is reached. */
+static void queues_on_a_shared_channel_have_separate_points(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *queues[TSG_CHANNELS + 4], *a = NULL, *b, *other;
@@ -248,21 +248,22 @@ static void points_of_a_shared_channel(void **state) {
   assert_int_equal(rt_queue_completed(b), none);
   assert_int_equal(rt_queue_marker(a, NULL, &first), 0);
   assert_int_equal(rt_queue_submitted(a), first);
-  assert_int_equal(rt_queue_submitted(b), none); /* it has nothing to wait for */
+  assert_int_equal(rt_queue_submitted(b), none); /* there is nothing to wait for */
   assert_int_equal(rt_queue_wait(b, rt_queue_submitted(b), 0), 0);
   assert_int_equal(rt_queue_wait(a, first, 0), -ETIMEDOUT);
   assert_int_equal(rt_queue_marker(b, NULL, &second), 0);
   assert_true(second > first);
   assert_int_equal(rt_queue_submitted(a), first);
 
-  /* The ring's order serves where they share it; else the GPU waits, for what has been
-   * submitted. */
+  /* On a shared channel the order of the ring is sufficient. Otherwise the GPU waits for what has
+   * been submitted so far. */
   assert_int_equal(rt_queue_acquire(a, b, second), 0);
   assert_int_equal(a->acquire_count, 0);
   assert_int_equal(rt_queue_acquire(other, b, second), 0);
   assert_int_equal(other->acquire_count, 1);
   assert_int_equal(rt_queue_acquire(other, b, second + 1), -EINVAL);
-  assert_int_equal(rt_queue_acquire(other, a, second), -EINVAL); /* it is the other's */
+  assert_int_equal(rt_queue_acquire(other, a, second),
+                   -EINVAL); /* this point was submitted by the other queue */
   assert_int_equal(rt_queue_marker(other, NULL, &third), 0);
   assert_int_equal(other->acquire_count, 0);
 
@@ -270,7 +271,7 @@ static void points_of_a_shared_channel(void **state) {
   *(volatile uint64_t *)other->timeline = third;
   for (int i = 0; i < TSG_CHANNELS + 4; i++)
     rt_queue_destroy(queues[i]);
-  /* A queue that comes now has nothing of the channel's past to wait for. */
+  /* A new queue does not wait for earlier work on its channel. */
   struct rt_queue *late[TSG_CHANNELS];
   for (int i = 0; i < TSG_CHANNELS; i++) {
     late[i] = new_queue(o.context);
@@ -286,11 +287,11 @@ int main(void) {
       cmocka_unit_test(few_channels_are_opened_and_kept),
       cmocka_unit_test(channels_are_shared_evenly),
       cmocka_unit_test(many_contexts_get_one_channel_each),
-      cmocka_unit_test(refused_channels),
+      cmocka_unit_test(refused_channel_is_an_error_only_if_none_can_be_shared),
       cmocka_unit_test(no_channel_is_opened_during_work),
-      cmocka_unit_test(a_half_open_channel_is_not_closed),
-      cmocka_unit_test(the_only_channel_is_shared),
-      cmocka_unit_test(points_of_a_shared_channel),
+      cmocka_unit_test(half_open_channel_is_not_closed),
+      cmocka_unit_test(only_channel_is_shared),
+      cmocka_unit_test(queues_on_a_shared_channel_have_separate_points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

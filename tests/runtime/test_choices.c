@@ -1,4 +1,4 @@
-/* Choices by name, by the environment, and by a refusal. */
+/* Tests how choices are set: by name, by the environment, and by a failed first use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "runtime/device/choices.h"
 
-static void set_by_name(void **state) {
+static void choices_are_set_by_name(void **state) {
   (void)state;
   struct rt_choices c = {0};
   for (int i = 0; i < RT_CHOICES; i++)
@@ -24,13 +24,13 @@ static void set_by_name(void **state) {
   assert_true(rt_choice_proven(&c, RT_CHOICE_COPY_METHODS));
   assert_false(rt_choice_may(&c, RT_CHOICE_HIGH_PRIORITY));
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "cta");
-  /* Choices that are not named. */
+  /* Names that are not choices. */
   assert_true(rt_choice_may(&c, RT_CHOICE_ACQUIRES));
   assert_false(rt_choice_proven(&c, RT_CHOICE_ACQUIRES));
 }
 
-/* It changes what it names, and nothing else. */
-static void set_by_environment(void **state) {
+/* Changes only the choices that it lists. */
+static void environment_sets_choices(void **state) {
   (void)state;
   struct rt_choices c = {0};
   assert_true(rt_choices_set(&c, "contexts", "no"));
@@ -42,7 +42,7 @@ static void set_by_environment(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "wfi");
 }
 
-static void refused_at_first_use(void **state) {
+static void failed_first_use_sets_no(void **state) {
   (void)state;
   struct rt_choices c = {0};
   rt_choice_refused(&c, RT_CHOICE_TSG_REUSE, "a test refuses it");
@@ -54,9 +54,9 @@ int main(void) {
   setenv("TEGRACL_CHOICES", "acquires=yes,,copies,preemption=cilp,copies=perhaps", 1);
   setenv("TEGRACL_PREEMPTION", "wfi", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(set_by_name),
-      cmocka_unit_test(set_by_environment),
-      cmocka_unit_test(refused_at_first_use),
+      cmocka_unit_test(choices_are_set_by_name),
+      cmocka_unit_test(environment_sets_choices),
+      cmocka_unit_test(failed_first_use_sets_no),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

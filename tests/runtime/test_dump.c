@@ -1,4 +1,4 @@
-/* Dumps name every word, from the tables. */
+/* Tests that dumps describe every word, using the tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,10 +27,10 @@ static void assert_says(const char *words) {
     fail_msg("\"%s\" is not in:\n%s", words, text);
 }
 
-static void pushbuffer(void **state) {
+static void dumps_every_pushbuffer_word(void **state) {
   (void)state;
   /* Test 15 of docs/hardware/bring-up.md 7, shortened; an immediate; a header of the old form; a
-   * method that no class has. */
+   * method that no class defines. */
   static const uint32_t words[] = {0x20012000, 0x0000c7c0, 0x200120ad, 0x12345678, 0x800a20b0,
                                    0x20050017, 0x1000,     1,          0xdead,     0,
                                    0x03100001, 0,          0x20012fff, 5};
@@ -47,8 +47,8 @@ static void pushbuffer(void **state) {
   assert_says("c7c0.3ffc (not in the table)");
 }
 
-/* A header that promises more than there is must not be followed. */
-static void truncated_pushbuffer(void **state) {
+/* A header may announce more words than there are; they must not be read. */
+static void stops_at_end_of_truncated_pushbuffer(void **state) {
   (void)state;
   uint32_t *words = malloc(8);
   words[0] = 0x3fff20c8;
@@ -60,7 +60,7 @@ static void truncated_pushbuffer(void **state) {
   assert_says("LOAD_INLINE_QMD_DATA(0) V=0x4d");
 }
 
-static void qmd_and_bank(void **state) {
+static void dumps_nonzero_qmd_fields_and_bank_words(void **state) {
   (void)state;
   uint32_t qmd[QMD_WORDS] = {0};
   qmd_set(qmd, QMD_REGISTER_COUNT_V, 40);
@@ -91,9 +91,9 @@ static void qmd_and_bank(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pushbuffer),
-      cmocka_unit_test(truncated_pushbuffer),
-      cmocka_unit_test(qmd_and_bank),
+      cmocka_unit_test(dumps_every_pushbuffer_word),
+      cmocka_unit_test(stops_at_end_of_truncated_pushbuffer),
+      cmocka_unit_test(dumps_nonzero_qmd_fields_and_bank_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* A feature that no board has shown is tried once; if the kernel refuses it, or it faults, its
- * alternative is used from then on.
- */
+/* Tests features that no board has proven: each is tried once. If the kernel refuses it, or it
+ * faults, the alternative is used from then on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +40,8 @@ static void assert_refused(enum rt_choice refused) {
     assert_int_equal(rt_choice_may(&device->choices, i), i != (int)refused);
 }
 
-/* The second context's range is refused: it, and the third, have the first's. */
-static void second_address_range(void **state) {
+/* The second context's range is refused, so it and the third context use the first range. */
+static void refused_range_falls_back_to_first(void **state) {
   (void)state;
   struct rt_context *c[3] = {0};
   fake_os_refuse_named("NVGPU_GPU_IOCTL_ALLOC_AS", 2, -EINVAL);
@@ -57,8 +56,8 @@ static void second_address_range(void **state) {
     rt_context_destroy(c[i]);
 }
 
-/* An error that the first range gives, too, does not rule out the others. */
-static void refusal_of_every_context(void **state) {
+/* An error that occurs with the first range, too, does not rule out other ranges. */
+static void general_failure_does_not_rule_out_ranges(void **state) {
   (void)state;
   struct rt_context *c = NULL, *none = NULL;
   assert_int_equal(rt_context_create(device, &c), 0);
@@ -69,8 +68,8 @@ static void refusal_of_every_context(void **state) {
   rt_context_destroy(c);
 }
 
-/* Each step of the way to a channel of high priority. */
-static void high_priority(void **state) {
+/* Fails each step of opening a channel of high priority. */
+static void high_priority_falls_back_to_normal(void **state) {
   (void)state;
   static const char *const calls[] = {
       "NVGPU_GPU_IOCTL_OPEN_TSG",          "NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT",
@@ -94,8 +93,8 @@ static void high_priority(void **state) {
   }
 }
 
-/* The failure of a proven feature is an error. */
-static void proven_feature_fails_loudly(void **state) {
+/* If a proven feature fails, it is an error. */
+static void failure_of_proven_feature_is_an_error(void **state) {
   (void)state;
   struct rt_context *c = NULL;
   struct rt_queue *high = NULL;
@@ -106,8 +105,8 @@ static void proven_feature_fails_loudly(void **state) {
   rt_context_destroy(c);
 }
 
-/* The only channel of a TSG is closed, and the TSG takes no other. */
-static void tsg_reuse(void **state) {
+/* The only channel of a TSG is closed, and then the TSG refuses another one. */
+static void refused_tsg_reuse_opens_new_tsg(void **state) {
   (void)state;
   static const char *const calls[] = {"NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT",
                                       "NVGPU_TSG_IOCTL_BIND_CHANNEL_EX"};
@@ -140,8 +139,8 @@ static void *release_later(void *data) {
   return NULL;
 }
 
-/* Host faulted where queues had waited for each other: later ones wait on the CPU. */
-static void fault_after_acquires(void **state) {
+/* After host faults in a context whose queues wait for each other, later queues wait on the CPU. */
+static void fault_after_acquires_makes_cpu_wait(void **state) {
   (void)state;
   struct rt_context *c = NULL;
   struct rt_queue *first = NULL, *second = NULL;
@@ -149,7 +148,7 @@ static void fault_after_acquires(void **state) {
   assert_int_equal(rt_context_create(device, &c), 0);
   assert_int_equal(rt_queue_create(c, RT_PRIORITY_MEDIUM, &first), 0);
   assert_int_equal(rt_queue_create(c, RT_PRIORITY_HIGH, &second), 0);
-  assert_int_equal(rt_queue_marker(first, NULL, &point), 0); /* no GPU will reach it */
+  assert_int_equal(rt_queue_marker(first, NULL, &point), 0); /* nothing executes it */
   assert_int_equal(rt_queue_acquire(second, first, point), 0);
   assert_int_equal(second->acquire_count, 1);
   struct error_notifier *n = second->channel->notifier.cpu;
@@ -185,12 +184,12 @@ static void fault_after_acquires(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(second_address_range, setup, teardown),
-      cmocka_unit_test_setup_teardown(refusal_of_every_context, setup, teardown),
-      cmocka_unit_test_setup_teardown(high_priority, setup, teardown),
-      cmocka_unit_test_setup_teardown(proven_feature_fails_loudly, setup, teardown),
-      cmocka_unit_test_setup_teardown(tsg_reuse, setup, teardown),
-      cmocka_unit_test_setup_teardown(fault_after_acquires, setup, teardown),
+      cmocka_unit_test_setup_teardown(refused_range_falls_back_to_first, setup, teardown),
+      cmocka_unit_test_setup_teardown(general_failure_does_not_rule_out_ranges, setup, teardown),
+      cmocka_unit_test_setup_teardown(high_priority_falls_back_to_normal, setup, teardown),
+      cmocka_unit_test_setup_teardown(failure_of_proven_feature_is_an_error, setup, teardown),
+      cmocka_unit_test_setup_teardown(refused_tsg_reuse_opens_new_tsg, setup, teardown),
+      cmocka_unit_test_setup_teardown(fault_after_acquires_makes_cpu_wait, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* Faults as a board reports them: an error notifier and SM error states. The kernel of the
- * test runs no work, so launches stay unfinished.
- */
+/* Tests faults as boards report them: an error notifier and SM error states. The fake kernel runs
+ * no work, so launches stay unfinished. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +71,7 @@ static void post(struct board *b, uint32_t error) {
   n->status = ERROR_NOTIFIER_WRITTEN;
 }
 
-static void an_sm_error_names_the_kernel(void **state) {
+static void sm_error_names_the_kernel(void **state) {
   (void)state;
   struct board b;
   begin(&b);
@@ -83,13 +82,13 @@ static void an_sm_error_names_the_kernel(void **state) {
   assert_non_null(strstr(fault, "exception in a shader or the scheduler (error notifier 13)"));
   assert_non_null(strstr(fault, "in kernel culprit at +0x50, line 7 of part.clh (SM 3, warp error "
                                 "0xf: misaligned address, "));
-  /* The message stays what it was. */
+  /* The message does not change. */
   assert_ptr_equal(rt_context_fault(b.context), fault);
   end(&b);
 }
 
-/* Before the first known line and after the last no line is named. */
-static void the_line_of_each_instruction(void **state) {
+/* Before the first known line and after the last one, no line is reported. */
+static void finds_line_of_each_instruction(void **state) {
   (void)state;
   static const struct {
     uint64_t offset;
@@ -109,12 +108,12 @@ static void the_line_of_each_instruction(void **state) {
   }
 }
 
-static void without_an_sm_error_the_oldest_launch_is_named(void **state) {
+static void names_oldest_launch_without_sm_error(void **state) {
   (void)state;
   struct board b;
   begin(&b);
   post(&b, NOTIFIER_MMU_FAULT);
-  /* Found by the next launch as well as by a wait. */
+  /* The next launch finds the fault, and so does a wait. */
   struct rt_launch l = {.module = b.module, .grid = {1, 1, 1}, .block = {32, 1, 1}};
   assert_int_equal(rt_queue_launch(b.queue, &l, NULL), -EIO);
   assert_non_null(strstr(rt_last_message(), "MMU fault (error notifier 31)"));
@@ -122,8 +121,8 @@ static void without_an_sm_error_the_oldest_launch_is_named(void **state) {
   end(&b);
 }
 
-/* What was completed before the fault is completed. */
-static void a_point_reached_before_the_fault_counts(void **state) {
+/* Work that completed before the fault stays completed. */
+static void point_reached_before_fault_counts(void **state) {
   (void)state;
   struct board b;
   begin(&b);
@@ -134,7 +133,7 @@ static void a_point_reached_before_the_fault_counts(void **state) {
   end(&b);
 }
 
-static void the_fault_outlives_its_queue(void **state) {
+static void fault_message_outlives_its_queue(void **state) {
   (void)state;
   struct board b;
   begin(&b);
@@ -148,11 +147,11 @@ static void the_fault_outlives_its_queue(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_sm_error_names_the_kernel),
-      cmocka_unit_test(the_line_of_each_instruction),
-      cmocka_unit_test(without_an_sm_error_the_oldest_launch_is_named),
-      cmocka_unit_test(a_point_reached_before_the_fault_counts),
-      cmocka_unit_test(the_fault_outlives_its_queue),
+      cmocka_unit_test(sm_error_names_the_kernel),
+      cmocka_unit_test(finds_line_of_each_instruction),
+      cmocka_unit_test(names_oldest_launch_without_sm_error),
+      cmocka_unit_test(point_reached_before_fault_counts),
+      cmocka_unit_test(fault_message_outlives_its_queue),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

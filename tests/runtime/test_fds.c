@@ -1,4 +1,4 @@
-/* The fds that a child of fork closes: those that are open, whatever their numbers. */
+/* Tests which fds a child of fork closes: all that are open, whatever their numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ void *__wrap_calloc(size_t count, size_t size) {
   return starving ? NULL : __real_calloc(count, size);
 }
 
-static void fds_of_all_numbers(void **state) {
+static void child_closes_fds_of_all_numbers(void **state) {
   static const int fds[] = {0, 3, 65535, 65536, 70000, 1 << 20, GREATEST};
   enum { FDS = sizeof fds / sizeof fds[0] };
   for (int i = 0; i < FDS; i++)
@@ -52,8 +52,8 @@ static void fds_of_all_numbers(void **state) {
   assert_int_equal(closed_count, 0);
 }
 
-/* One that cannot be remembered is not kept. */
-static void no_memory_for_the_list(void **state) {
+/* An fd that cannot be added to the set is closed. */
+static void fd_is_closed_without_memory_for_the_set(void **state) {
   closed_count = 0;
   starving = true;
   assert_int_equal(rt_fd_opened(&nvgpu_os_linux, 5), 5);
@@ -65,7 +65,7 @@ static void no_memory_for_the_list(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fds_of_all_numbers),
-                                     cmocka_unit_test(no_memory_for_the_list)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(child_closes_fds_of_all_numbers),
+                                     cmocka_unit_test(fd_is_closed_without_memory_for_the_set)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
-/* Small buffers in shared blocks: over the software Orin, whose calls are counted.
+/* Tests small buffers in shared blocks on the software Orin, and counts calls to the kernel.
  *
- *   test-runtime-heap [STEPS]
- *
- * STEPS: of each random trace, 100000 unless given.
- */
+ * test-runtime-heap [STEPS]   STEPS of each random trace; default 100000 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +23,7 @@ static unsigned long steps = 100000;
 
 static struct nvgpu_os counted_os;
 static atomic_int calls_into_the_kernel;
-static atomic_bool no_blocks; /* allocations of more than a page fail */
+static atomic_bool no_blocks; /* makes allocations larger than a page fail */
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
   calls_into_the_kernel++;
@@ -80,7 +77,7 @@ static bool shares_a_block(const struct rt_buffer *buffer) {
   return ((const struct rt_buffer_node *)buffer)->block;
 }
 
-/* Marks both ends of a buffer with its number; and whether it still has it. */
+/* mark writes a number to both ends of a buffer; has_mark checks for it. */
 static void mark(const struct rt_buffer *b, uint64_t number) {
   const size_t size = b->size < sizeof(number) ? b->size : sizeof(number);
   memcpy((char *)b->cpu + b->size - size, &number, size);
@@ -93,7 +90,7 @@ static bool has_mark(const struct rt_buffer *b, uint64_t number) {
          (b->size < 2 * size || !memcmp((char *)b->cpu + b->size - size, &number, size));
 }
 
-static void no_call_while_a_block_has_room(void **state) {
+static void no_kernel_calls_while_a_block_has_room(void **state) {
   (void)state;
   enum { COUNT = RT_HEAP_FIRST / (4 * KIB) };
   struct place p;
@@ -115,7 +112,7 @@ static void no_call_while_a_block_has_room(void **state) {
   end(&p);
 }
 
-static void large_buffers_have_their_own_memory(void **state) {
+static void large_buffers_have_separate_memory(void **state) {
   (void)state;
   struct place p;
   begin(&p);
@@ -130,7 +127,7 @@ static void large_buffers_have_their_own_memory(void **state) {
   end(&p);
 }
 
-/* One that is empty is kept: the larger. */
+/* The larger of two empty blocks is kept. */
 static void empty_blocks_are_returned(void **state) {
   (void)state;
   enum { COUNT = 64 };
@@ -153,7 +150,7 @@ static void empty_blocks_are_returned(void **state) {
   end(&p);
 }
 
-static void without_room_for_a_block(void **state) {
+static void small_buffers_work_without_room_for_a_block(void **state) {
   (void)state;
   struct place p;
   begin(&p);
@@ -165,8 +162,8 @@ static void without_room_for_a_block(void **state) {
   end(&p);
 }
 
-/* A large buffer may get the memory of the block in reserve. */
-static void a_reserve_is_given_up_for_a_large_buffer(void **state) {
+/* A large buffer can get the memory of the reserve block. */
+static void reserve_block_is_freed_for_a_large_buffer(void **state) {
   (void)state;
   struct place p;
   begin(&p);
@@ -190,7 +187,7 @@ static void switched_off(const char *variable, const char *value) {
   end(&p);
 }
 
-static void the_environment_switches_it_off(void **state) {
+static void environment_disables_suballocation(void **state) {
   (void)state;
   switched_off("TEGRACL_SUBALLOCATION", "0");
 }
@@ -202,7 +199,7 @@ static uint64_t draw(uint64_t *state, uint64_t count) {
   return (*state >> 24) % count;
 }
 
-/* Every power of two is as likely as another. */
+/* Every power of two is equally likely. */
 static uint64_t draw_any(uint64_t *state, unsigned long step) {
   (void)step;
   const uint64_t top = UINT64_C(1) << draw(state, 20);
@@ -220,7 +217,8 @@ static uint64_t draw_evenly(uint64_t *state, unsigned long step) {
   return 1 + draw(state, MIB);
 }
 
-/* The free memory that small buffers leave is between the large ones, which follow them. */
+/* Large buffers follow the small ones, so the memory that small buffers free is between large
+ * ones. */
 static uint64_t draw_in_phases(uint64_t *state, unsigned long step) {
   return step / (steps / 10 + 1) % 2 ? 512 * KIB + draw(state, 512 * KIB)
                                      : 1 + draw(state, 4 * KIB);
@@ -234,8 +232,8 @@ struct slot {
   uint64_t number;
 };
 
-/* Makes and releases buffers at random, at most SLOTS and MOST_LIVE bytes. Returns the most memory
- * that was held over the most bytes that were live. */
+/* Creates and releases buffers at random, at most SLOTS and MOST_LIVE bytes. Returns the peak of
+ * allocated memory, divided by the peak of live bytes. */
 static double trace(const struct place *p, uint64_t (*size)(uint64_t *, unsigned long)) {
   static struct slot slots[SLOTS];
   uint64_t state = 7, live = 0, most_live = 0, most_held = 0;
@@ -265,12 +263,12 @@ static double trace(const struct place *p, uint64_t (*size)(uint64_t *, unsigned
   return (double)most_held / (double)most_live;
 }
 
-static void random_traces(void **state) {
+static void random_traces_keep_contents_and_waste_little(void **state) {
   (void)state;
   static const struct {
     const char *name;
     uint64_t (*size)(uint64_t *, unsigned long);
-    double bound; /* measured over a million steps, and a little more */
+    double bound; /* measured over a million steps, plus a margin */
   } kinds[] = {
       {"4 KiB", draw_equal, 1.6},
       {"1 byte to 1 MiB, each power of two", draw_any, 1.6},
@@ -318,7 +316,7 @@ static void *work(void *data) {
   return NULL;
 }
 
-static void many_threads(void **state) {
+static void threads_allocate_concurrently(void **state) {
   (void)state;
   struct place p;
   pthread_t threads[THREADS];
@@ -338,18 +336,18 @@ static void many_threads(void **state) {
 int main(int count, char **words) {
   if (count > 1)
     steps = strtoul(words[1], NULL, 0);
-  /* The variables are the test's. */
+  /* The test sets these variables itself. */
   unsetenv("TEGRACL_SUBALLOCATION");
   unsetenv("TEGRACL_EMULATOR");
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_call_while_a_block_has_room),
-      cmocka_unit_test(large_buffers_have_their_own_memory),
+      cmocka_unit_test(no_kernel_calls_while_a_block_has_room),
+      cmocka_unit_test(large_buffers_have_separate_memory),
       cmocka_unit_test(empty_blocks_are_returned),
-      cmocka_unit_test(without_room_for_a_block),
-      cmocka_unit_test(a_reserve_is_given_up_for_a_large_buffer),
-      cmocka_unit_test(the_environment_switches_it_off),
-      cmocka_unit_test(random_traces),
-      cmocka_unit_test(many_threads),
+      cmocka_unit_test(small_buffers_work_without_room_for_a_block),
+      cmocka_unit_test(reserve_block_is_freed_for_a_large_buffer),
+      cmocka_unit_test(environment_disables_suballocation),
+      cmocka_unit_test(random_traces_keep_contents_and_waste_little),
+      cmocka_unit_test(threads_allocate_concurrently),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

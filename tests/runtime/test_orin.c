@@ -1,6 +1,5 @@
-/* The driver over the software Orin: memory, points, launches, dependencies, faults, and
- * leaks.
- */
+/* Tests the runtime on the software Orin: memory, points, launches, dependencies, faults, and
+ * leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +62,7 @@ static const struct kernel_code kernels[] = {
 static const struct module_code code = {
     .sections = sections, .section_count = 2, .kernels = kernels, .kernel_count = 2};
 
-/* What most tests need. */
+/* Objects that most tests need. */
 struct orin {
   struct rt_device *device;
   struct rt_context *context;
@@ -74,7 +73,7 @@ struct orin {
 
 enum { WORDS = 4096, BLOCK = 64 };
 
-/* All calls but those of a wait that sleeps, which are counted apart. */
+/* Counts all calls; those of a sleeping wait are counted separately. */
 static atomic_int calls_into_the_kernel, sleeps, doorbells;
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
@@ -170,16 +169,16 @@ static void destroying_frees_everything(void **state) {
     end(&o);
     if (i > 0)
       continue;
-    fds = count_fds(); /* with what the C library keeps after a first use */
+    fds = count_fds(); /* including memory that the C library keeps after its first use */
     kib = mapped_kib();
   }
   assert_int_equal(count_fds(), fds);
-  /* The C library may keep a thread's stack (8 MiB) and arena (64 MiB), but not those
-   * of twenty engines. */
+  /* The C library may keep one thread's stack (8 MiB) and arena (64 MiB), but not those of twenty
+   * engine threads. */
   assert_true(mapped_kib() - kib < 20 * 8 * 1024);
 }
 
-static void buffers(void **state) {
+static void buffers_are_zeroed_and_mapped(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -213,7 +212,7 @@ static void buffers(void **state) {
   end(&o);
 }
 
-static void points_and_times(void **state) {
+static void points_and_times_increase(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -234,14 +233,14 @@ static void points_and_times(void **state) {
   assert_int_equal(next, point + 1);
   assert_int_equal(rt_queue_wait(o.queue, next + 1, 1000000), -ETIMEDOUT);
   rt_times_put(o.context, times);
-  /* A slot that is got again is cleared. */
+  /* A slot is cleared when it is allocated again. */
   assert_int_equal(rt_times_get(o.context, &times), 0);
   assert_int_equal(times->end_ns | times->start_ns | times->start_mark | times->end_mark, 0);
   rt_times_put(o.context, times);
   end(&o);
 }
 
-static void the_next_queue_continues_the_timeline(void **state) {
+static void next_queue_continues_the_timeline(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -258,9 +257,9 @@ static void the_next_queue_continues_the_timeline(void **state) {
   end(&o);
 }
 
-/* The kernel deletes a TSG's subcontext with its last channel: nvgpu's
+/* The kernel deletes a subcontext when its last channel is closed: nvgpu,
  * common/fifo/tsg_subctx.c. */
-static void a_queue_after_the_last_was_destroyed(void **state) {
+static void queue_works_after_last_one_was_destroyed(void **state) {
   (void)state;
   static const enum rt_priority priorities[] = {RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH};
   struct orin o;
@@ -276,7 +275,7 @@ static void a_queue_after_the_last_was_destroyed(void **state) {
   end(&o);
 }
 
-static void launches(void **state) {
+static void launches_write_expected_results(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -296,7 +295,7 @@ static void launches(void **state) {
   end(&o);
 }
 
-static void private_memory_grows(void **state) {
+static void private_memory_pool_grows(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -316,8 +315,8 @@ static void private_memory_grows(void **state) {
   end(&o);
 }
 
-/* With CILP the kernel's driver switches TSGs in the middle of their grids, and does not save their
- * local memory: each TSG has its pool. docs/hardware/command-stream.md 4.3 */
+/* With CILP the kernel driver switches TSGs in the middle of their grids and does not save their
+ * local memory, so each TSG has a separate pool. docs/hardware/command-stream.md 4.3 */
 static void each_priority_has_its_pool(void **state) {
   (void)state;
   struct orin o;
@@ -342,9 +341,9 @@ static void each_priority_has_its_pool(void **state) {
   end(&o);
 }
 
-/* More submissions than GPFIFO entries and more slices than the ring holds, as many in flight as
- * fit. The last one's result is checked. */
-static void rings_wrap_without_calls_into_the_kernel(void **state) {
+/* More submissions than GPFIFO entries, and more slices than the ring can hold, with as many in
+ * flight as possible. Checks the result of the last one. */
+static void rings_wrap_without_system_calls(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -367,9 +366,9 @@ static void rings_wrap_without_calls_into_the_kernel(void **state) {
   end(&o);
 }
 
-/* As many grids as sizes of blocks, a replay with times before and after it, and more
- * entries than the GPFIFO holds, the last of them without a doorbell. */
-static void one_doorbell_for_many_entries(void **state) {
+/* Grids with blocks of different sizes, a replay with timestamps before and after it, and more
+ * entries than the GPFIFO holds, the last ones without a doorbell. */
+static void one_doorbell_starts_many_entries(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -440,18 +439,18 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Few wake-ups and little time on a core, also with several waiting threads, for points in
- * the middle of the queue, and with a time limit. */
-static void a_long_wait_sleeps(void **state) {
+/* Waits must wake up rarely and use little CPU time, even with several waiting threads, for points
+ * in the middle of the queue, and with a timeout. */
+static void long_waits_sleep(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
   enum { LAUNCHES = 600 };
   uint64_t point = 0, middle = 0;
-  /* The first one's pool is made when all before it has ended. */
+  /* The first launch enlarges the pool, after all earlier work has ended. */
   assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL, &point), 0);
   assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
-  /* Nothing begins before the other queue's doorbell has rung. */
+  /* Nothing starts before the other queue rings its doorbell. */
   struct rt_queue *gate = NULL;
   struct rt_slice s;
   assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_MEDIUM, &gate), 0);
@@ -471,7 +470,7 @@ static void a_long_wait_sleeps(void **state) {
   core = seconds(CLOCK_THREAD_CPUTIME_ID) - core;
   print_message("waited %.1f ms, of them %.2f ms on a core, %d sleeps\n", wall * 1e3, core * 1e3,
                 sleeps - before);
-  /* With adversarial timing a fence may be late; then waits poll. */
+  /* With adversarial timing a fence may be late; waits poll afterwards. */
   if (!o.queue->channel->fences_late)
     assert_true(sleeps > before && sleeps - before < 30 + wall * 1e3);
   assert_true(core < wall / 4);
@@ -479,8 +478,8 @@ static void a_long_wait_sleeps(void **state) {
   end(&o);
 }
 
-/* After one fence that does not wake, though its point is reached, waits poll. */
-static void no_wait_sleeps_after_a_late_fence(void **state) {
+/* After a fence that does not wake although its point is reached, waits poll. */
+static void waits_poll_after_late_fence(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -501,8 +500,8 @@ static void no_wait_sleeps_after_a_late_fence(void **state) {
   end(&o);
 }
 
-/* Without syncpoints waits end as well. */
-static void waits_without_fences(void **state) {
+/* Waits also end without syncpoints. */
+static void waits_end_without_fences(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -545,7 +544,7 @@ static void queues_wait_for_each_other(void **state) {
   end(&o);
 }
 
-/* A second module at the first one's address: its own code must run. */
+/* Loads a second module at the first one's address: its code must run, not the old one. */
 static void new_code_replaces_cached_code(void **state) {
   (void)state;
   struct orin o;
@@ -577,13 +576,13 @@ static void new_code_replaces_cached_code(void **state) {
   end(&o);
 }
 
-static void a_fault_names_the_kernel_and_the_buffer(void **state) {
+static void fault_message_names_kernel_and_buffer(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
   uint64_t point = 0;
   assert_null(rt_context_fault(o.context));
-  /* The last block writes after the buffer. */
+  /* The last block writes past the end of the buffer. */
   assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS + BLOCK, 0, NULL, &point), 0);
   assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), -EIO);
   const char *fault = rt_context_fault(o.context);
@@ -608,9 +607,9 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
   end(&o);
 }
 
-/* A fault is reported to the channels of its TSG alone (docs/hardware/kernel-interface.md 7); a
- * channel of another TSG that waits for its work finds it, too. */
-static void a_fault_ends_the_waits_of_the_other_tsg(void **state) {
+/* A fault is reported only to channels of its TSG (docs/hardware/kernel-interface.md 7). A wait on
+ * a channel of another TSG, which depends on the work, must detect it, too. */
+static void fault_ends_waits_of_other_tsg(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -654,7 +653,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static void threads_with_own_queues(void **state) {
+static void threads_use_separate_queues(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -674,7 +673,7 @@ static void threads_with_own_queues(void **state) {
 
 static atomic_bool enough;
 
-/* Gives times back, which makes the timeline go through all queues. */
+/* Releases times, which makes the timeline visit all queues. */
 static void *give_times_back(void *data) {
   struct rt_context *context = data;
   struct rt_times *times = NULL;
@@ -683,7 +682,7 @@ static void *give_times_back(void *data) {
   return NULL;
 }
 
-static void queues_destroyed_while_the_timeline_is_written(void **state) {
+static void queues_are_destroyed_while_timeline_is_written(void **state) {
   (void)state;
   enum { QUEUES = 300 };
   struct orin o;
@@ -703,10 +702,10 @@ static void queues_destroyed_while_the_timeline_is_written(void **state) {
   end(&o);
 }
 
-static void the_choice_of_device(void **state) {
+static void device_is_chosen_by_environment(void **state) {
   (void)state;
   struct rt_device *device = NULL;
-  /* Reported once, as a program may call clGetDeviceIDs often. */
+  /* Reported only once, because a program may call clGetDeviceIDs often. */
   char shown_text[256] = "";
   const int shown = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
   dup2(shown, STDERR_FILENO);
@@ -717,8 +716,9 @@ static void the_choice_of_device(void **state) {
   close(kept);
   assert_true(pread(shown, shown_text, sizeof shown_text - 1, 0) >= 0);
   close(shown);
-  assert_string_equal(shown_text, "tegracl: TEGRACL_DEVICE is \"toaster\"; it can be \"board\" or "
-                                  "\"emulator\"\n");
+  assert_string_equal(
+      shown_text,
+      "tegracl: TEGRACL_DEVICE: unknown value \"toaster\"; use \"board\" or \"emulator\"\n");
   assert_non_null(strstr(rt_last_message(), "toaster"));
   setenv("TEGRACL_DEVICE", "emulator", 1);
   assert_int_equal(rt_device_open(&device), 0);
@@ -730,26 +730,26 @@ static void the_choice_of_device(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_choice_of_device),
+      cmocka_unit_test(device_is_chosen_by_environment),
       cmocka_unit_test(destroying_frees_everything),
-      cmocka_unit_test(buffers),
-      cmocka_unit_test(points_and_times),
-      cmocka_unit_test(the_next_queue_continues_the_timeline),
-      cmocka_unit_test(a_queue_after_the_last_was_destroyed),
-      cmocka_unit_test(launches),
-      cmocka_unit_test(private_memory_grows),
+      cmocka_unit_test(buffers_are_zeroed_and_mapped),
+      cmocka_unit_test(points_and_times_increase),
+      cmocka_unit_test(next_queue_continues_the_timeline),
+      cmocka_unit_test(queue_works_after_last_one_was_destroyed),
+      cmocka_unit_test(launches_write_expected_results),
+      cmocka_unit_test(private_memory_pool_grows),
       cmocka_unit_test(each_priority_has_its_pool),
-      cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
-      cmocka_unit_test(one_doorbell_for_many_entries),
-      cmocka_unit_test(a_long_wait_sleeps),
-      cmocka_unit_test(no_wait_sleeps_after_a_late_fence),
-      cmocka_unit_test(waits_without_fences),
+      cmocka_unit_test(rings_wrap_without_system_calls),
+      cmocka_unit_test(one_doorbell_starts_many_entries),
+      cmocka_unit_test(long_waits_sleep),
+      cmocka_unit_test(waits_poll_after_late_fence),
+      cmocka_unit_test(waits_end_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(new_code_replaces_cached_code),
-      cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),
-      cmocka_unit_test(a_fault_ends_the_waits_of_the_other_tsg),
-      cmocka_unit_test(threads_with_own_queues),
-      cmocka_unit_test(queues_destroyed_while_the_timeline_is_written), /* which stays on */
+      cmocka_unit_test(fault_message_names_kernel_and_buffer),
+      cmocka_unit_test(fault_ends_waits_of_other_tsg),
+      cmocka_unit_test(threads_use_separate_queues),
+      cmocka_unit_test(queues_are_destroyed_while_timeline_is_written), /* which stays on */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The timeline's file, written by several processes that are forked from one. */
+/* Tests the timeline's file, written by several forked processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "runtime/debug/timeline.h"
 
-enum { CHILDREN = 8, EVENTS = 60000 /* a few of the file's chunks */ };
+enum { CHILDREN = 8, EVENTS = 60000 /* fills several chunks of the file */ };
 
 static void put_events(int child) {
   const struct rt_timeline_detail detail = {"child", (uint64_t)child, NULL};
@@ -21,7 +21,8 @@ static void put_events(int child) {
     rt_timeline_span("test", "event", base_clock_ns(), &detail, 1);
 }
 
-/* All at once, in the file that the parent has opened: no event is lost, and none torn. */
+/* All children write at once to the file that the parent has opened. No event may be lost or
+ * damaged. */
 static void children_share_the_file(void **state) {
   char path[] = "/tmp/tegracl-timeline-XXXXXX", line[1024];
   int counts[CHILDREN] = {0}, child;

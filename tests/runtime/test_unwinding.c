@@ -1,6 +1,5 @@
-/* Every call to the kernel that bring-up makes fails once with each error: the failure
- * is an error with a message, and nothing leaks.
- */
+/* Makes every call to the kernel during initialisation fail once with each error. Each failure must
+ * return an error and a message, and leak nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,10 +45,10 @@ static const struct module_code code = {.sections = sections,
                                         .kernels = kernels,
                                         .kernel_count = 1};
 
-/* In the last whole_life: no second channel was opened, so the first is shared. */
+/* In the last whole_life no second channel was opened, so the first is shared. */
 static bool only_one_channel;
 
-/* Brings up everything there is, then takes it down; the first failure's result. */
+/* Creates every kind of object and destroys them again. Returns the first failure. */
 static int whole_life(void) {
   struct rt_device *device = NULL;
   struct rt_context *context = NULL;
@@ -95,20 +94,20 @@ static void assert_nothing_alive(const char *after) {
     fail_msg("after %s failed: the user-mode page was mapped without a channel", after);
 }
 
-/* Calls whose failure is no error. */
+/* Calls that may fail without an error. */
 static bool optional(const char *call) {
   return strcmp(call, "NVGPU_GPU_IOCTL_CLK_GET_RANGE") == 0 ||
          strcmp(call, "NVMAP_IOC_QUERY_HEAP_PARAMS") == 0 ||
          strcmp(call, "NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE") == 0 ||
          strcmp(call, "/dev/host1x-fence") == 0 || /* then waits poll */
          strcmp(call, "NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT") == 0 ||
-         strcmp(call, "mmap") == 0 || /* it is tried again at any address */
-         /* There is nothing to do about these: */
+         strcmp(call, "mmap") == 0 || /* retried at any address */
+         /* Failures of these are ignored: */
          strcmp(call, "NVGPU_AS_IOCTL_UNMAP_BUFFER") == 0 || strcmp(call, "NVMAP_IOC_FREE") == 0 ||
          strcmp(call, "munmap") == 0 || strcmp(call, "close") == 0;
 }
 
-/* Errors of the kernel, and the results of the runtime. */
+/* Errors of the kernel, and what the runtime returns for them. */
 static const struct {
   int refusal, result;
 } refusals[] = {
@@ -116,7 +115,7 @@ static const struct {
     {-ENOMEM, -ENOMEM}, {-EMFILE, -EMFILE},       {-ENFILE, -ENFILE},
     {-EBUSY, -EBUSY},   {-ENOTTY, -ENOTTY},       {-ENOSPC, -ENOSPC},
     {-EINTR, -EINTR},   {-ETIMEDOUT, -ETIMEDOUT}, {-EINVAL, -EPROTO}, /* not the caller's fault */
-    {24, -EFAULT}, /* bytes that were not copied */
+    {24, -EFAULT}, /* number of bytes that were not copied */
 };
 
 static void every_call_fails_with(int refusal, int expected) {
@@ -127,7 +126,7 @@ static void every_call_fails_with(int refusal, int expected) {
     assert_nothing_alive(fake_os_refused_call());
     if (!fake_os_refused()) {
       assert_int_equal(result, 0);
-      /* The first channel of each TSG alone makes ten calls whose failure is an error. */
+      /* Opening the first channel of each TSG makes ten calls that may not fail. */
       assert_true(failures > 40);
       break;
     }
@@ -143,15 +142,14 @@ static void every_call_fails_with(int refusal, int expected) {
   }
 }
 
-static void every_call_fails_in_turn(void **state) {
+static void every_failed_call_is_an_error_without_leaks(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
     every_call_fails_with(refusals[i].refusal, refusals[i].result);
 }
 
-/* On a board the software Orin's own node is missing, or a container does not let it be
- * opened. */
-static void boards_need_no_emulator_node(void **state) {
+/* On a board the software Orin's node does not exist, or a container does not allow opening it. */
+static void boards_do_not_need_the_emulator_node(void **state) {
   (void)state;
   static const int errors[] = {-ENOENT, -EACCES, -EPERM, -ENXIO, -ENODEV, -ELOOP, -EMFILE, -EIO};
   for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
@@ -162,8 +160,9 @@ static void boards_need_no_emulator_node(void **state) {
   }
 }
 
-/* A mode of preemption that is refused leaves a queue that works, and is not requested again. */
-static void a_refused_preemption_mode_is_not_retried(void **state) {
+/* If a preemption mode is refused, the queue works nevertheless, and the mode is not requested
+ * again. */
+static void refused_preemption_mode_is_not_retried(void **state) {
   (void)state;
   static const char request[] = "NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE";
   bool refused = false;
@@ -180,7 +179,7 @@ static void a_refused_preemption_mode_is_not_retried(void **state) {
     if (result == 0)
       result = rt_queue_create(context, RT_PRIORITY_MEDIUM, &queue);
     refused = strcmp(fake_os_refused_call(), request) == 0;
-    assert_true(fake_os_refused()); /* else it is not requested at all */
+    assert_true(fake_os_refused()); /* otherwise it is not requested at all */
     if (refused) {
       assert_int_equal(result, 0);
       assert_string_equal(rt_choice_value(&device->choices, RT_CHOICE_PREEMPTION), "wfi");
@@ -191,8 +190,8 @@ static void a_refused_preemption_mode_is_not_retried(void **state) {
   }
 }
 
-/* The mode is the TSG's. */
-static void a_preemption_mode_is_set_once(void **state) {
+/* The mode belongs to the TSG. */
+static void preemption_mode_is_set_once(void **state) {
   (void)state;
   struct rt_device *device = NULL;
   struct rt_context *context = NULL;
@@ -220,9 +219,9 @@ static void dmabuf_fd_zero_is_avoided(void **state) {
   assert_nothing_alive("nothing");
 }
 
-/* CPU and GPU addresses agree, also for several contexts; no range comes near
- * the windows or 2^40. */
-static void contexts_have_their_own_addresses(void **state) {
+/* CPU and GPU addresses must be equal in several contexts, too, and no range may be near the
+ * windows or 2^40. */
+static void contexts_have_separate_addresses(void **state) {
   (void)state;
   enum { CONTEXTS = 9 };
   fake_os_reset(0, 0, false);
@@ -251,7 +250,7 @@ static void contexts_have_their_own_addresses(void **state) {
   assert_nothing_alive("nothing");
 }
 
-static void device_information(void **state) {
+static void device_information_is_complete(void **state) {
   (void)state;
   fake_os_reset(0, 0, false);
   struct rt_device *device = NULL;
@@ -269,9 +268,9 @@ static void device_information(void **state) {
   rt_device_close(device);
 }
 
-/* The system's free memory, where nvmap does not report its heap's: large buffers, and many small
- * ones. */
-static void large_buffers_with_little_memory(void **state) {
+/* nvmap does not report its heap's free memory, so the system's counts: for large buffers, and for
+ * many small ones. */
+static void large_buffers_fail_with_little_free_memory(void **state) {
   (void)state;
   enum { MIB = 1 << 20, LEFT_MIB = 200 };
   char name[] = "/tmp/tegracl-meminfo-XXXXXX";
@@ -290,25 +289,25 @@ static void large_buffers_with_little_memory(void **state) {
   assert_int_equal(rt_context_create(device, &context), 0);
   device->meminfo = name;
   assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), -ENOMEM);
-  assert_non_null(strstr(rt_last_message(), "200 MiB of memory do not fit: 200 MiB are free"));
+  assert_non_null(strstr(rt_last_message(), "cannot allocate 200 MiB of memory: 200 MiB are free"));
   assert_int_equal(rt_buffer_create(context, UINT64_C(1) << 62, RT_MEMORY_CACHED, &large), -ENOMEM);
   assert_int_equal(rt_buffer_create(context, LEFT_MIB / 2 * MIB, RT_MEMORY_CACHED, &large), 0);
   rt_buffer_destroy(large);
   unlink(name);
   assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), 0);
-  rt_buffer_destroy(large); /* no such file: as before */
+  rt_buffer_destroy(large); /* if there is no such file, nothing is checked */
   device->meminfo = "/dev/null";
   assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), 0);
   rt_buffer_destroy(large);
   rt_context_destroy(context);
   rt_device_close(device);
-  /* What boards of 4, 8 and 64 GB have, and what is reported. */
+  /* The RAM of boards with 4, 8 and 64 GB, and what is reported for them. */
   assert_int_equal(rt_available_share(UINT64_C(3900) * MIB), UINT64_C(1950) * MIB);
   assert_int_equal(rt_available_share(UINT64_C(7600) * MIB), UINT64_C(5700) * MIB);
   assert_int_equal(rt_available_share(UINT64_C(62800) * MIB), UINT64_C(47100) * MIB);
 }
 
-static void bad_modules_are_refused(void **state) {
+static void bad_modules_are_rejected(void **state) {
   (void)state;
   fake_os_reset(0, 0, false);
   struct rt_device *device = NULL;
@@ -343,7 +342,7 @@ static void bad_modules_are_refused(void **state) {
   assert_nothing_alive("nothing");
 }
 
-static void launch_limits(void **state) {
+static void launch_limits_are_checked(void **state) {
   (void)state;
   fake_os_reset(0, 0, false);
   struct rt_device *device = NULL;
@@ -358,7 +357,7 @@ static void launch_limits(void **state) {
   assert_int_equal(rt_launch_check(context, &l), -22);
   l.block[0] = 0;
   assert_int_equal(rt_launch_check(context, &l), -22);
-  /* More than a QMD's 16 bits: several grids, if the kernel has a hidden block. */
+  /* More than a QMD's 16 bits: becomes several grids if the kernel has a hidden block. */
   l = (struct rt_launch){.module = module, .grid = {1, 65536, 1}, .block = {1, 1, 1}};
   assert_int_equal(rt_launch_check(context, &l), 0);
   kernels[0].hidden_offset = UINT32_MAX;
@@ -392,19 +391,19 @@ static void launch_limits(void **state) {
 }
 
 int main(void) {
-  /* Without optional steps, so that each failure is an error. */
+  /* Disables optional features, so that each failure is an error. */
   setenv("TEGRACL_CHOICES", "priority=yes,contexts=yes,tsg-reuse=yes", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_call_fails_in_turn),
-      cmocka_unit_test(boards_need_no_emulator_node),
-      cmocka_unit_test(a_refused_preemption_mode_is_not_retried),
-      cmocka_unit_test(a_preemption_mode_is_set_once),
+      cmocka_unit_test(every_failed_call_is_an_error_without_leaks),
+      cmocka_unit_test(boards_do_not_need_the_emulator_node),
+      cmocka_unit_test(refused_preemption_mode_is_not_retried),
+      cmocka_unit_test(preemption_mode_is_set_once),
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
-      cmocka_unit_test(contexts_have_their_own_addresses),
-      cmocka_unit_test(device_information),
-      cmocka_unit_test(large_buffers_with_little_memory),
-      cmocka_unit_test(bad_modules_are_refused),
-      cmocka_unit_test(launch_limits),
+      cmocka_unit_test(contexts_have_separate_addresses),
+      cmocka_unit_test(device_information_is_complete),
+      cmocka_unit_test(large_buffers_fail_with_little_free_memory),
+      cmocka_unit_test(bad_modules_are_rejected),
+      cmocka_unit_test(launch_limits_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

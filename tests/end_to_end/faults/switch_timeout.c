@@ -40,7 +40,7 @@ static void is_ended(const struct opencl *opencl, cl_event event) {
   CHECK_CL(
       clGetContextInfo(opencl->context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
       CL_SUCCESS);
-  CHECK(strstr(message, "waiting for the GPU"));
+  CHECK(strstr(message, "from using the GPU"));
   CHECK(strstr(message, "TEGRACL_PREEMPTION=cta or cilp"));
   CHECK(clFinish(opencl->queue) < 0);
 }
