@@ -1,4 +1,4 @@
-/* A bump allocator: blocks of a few kilobytes, bigger ones for big requests. */
+/* A bump allocator: blocks of a few kilobytes, and larger blocks for larger requests. */
 #include "base/arena.h"
 
 #include <stdalign.h>

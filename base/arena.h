@@ -11,14 +11,14 @@ struct arena {
   struct arena_block *blocks; /* newest first */
 };
 
-/* count * size zeroed bytes, aligned for any type and valid until arena_finish. NULL if there is
- * no memory or the product overflows. A count of 0 gives a valid pointer. */
+/* Allocates count * size zeroed bytes, aligned for any type and valid until arena_finish. Returns
+ * NULL if memory is exhausted or the product overflows. A count of 0 returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
-/* A copy of length bytes with a NUL after them, or NULL. */
+/* Returns a copy of length bytes followed by a NUL, or NULL. */
 char *arena_string(struct arena *arena, const char *text, size_t length);
 
-/* Frees all memory of the arena, which is then empty. */
+/* Frees all memory of the arena and leaves it empty. */
 void arena_finish(struct arena *arena);
 
 #endif

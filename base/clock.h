@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The time of CLOCK_MONOTONIC in ns. */
+/* Returns the time of CLOCK_MONOTONIC in ns. */
 static inline uint64_t base_clock_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

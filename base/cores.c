@@ -1,4 +1,4 @@
-/* The cores that this process may use: see cores.h. */
+/* Counts the cores that this process may use. See cores.h. */
 #include "base/cores.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 enum { LINE_BYTES = 1024, NAME_BYTES = LINE_BYTES + 512 };
 
-/* One number, or two, from a file. How many there are: "max" is none. */
+/* Reads up to two numbers from a file and returns how many there are. "max" is not a number. */
 static int read_numbers(const char *folder, const char *name, long long numbers[2]) {
   char text[NAME_BYTES];
   int count = 0;
@@ -29,7 +29,7 @@ static int read_numbers(const char *folder, const char *name, long long numbers[
   return count;
 }
 
-/* Of one cgroup: its folder has the files of one of the versions. */
+/* Returns the quota of one cgroup, whose folder has the files of version 1 or 2. */
 static unsigned quota_of_folder(const char *folder) {
   long long quota[2], period[2];
   if (read_numbers(folder, "cpu.max", quota) != 2) {
@@ -52,7 +52,8 @@ static bool has_word(const char *words, const char *wanted) {
   return false;
 }
 
-/* The least of the cgroup's and its parents'. In a container the parents may be out of sight. */
+/* Returns the smallest quota of the cgroup and its parents. In a container the parents may be
+ * invisible. */
 static unsigned quota_of_path(const char *root, const char *mount, char *path) {
   unsigned least = 0;
   for (bool more = true; more;) {
@@ -79,7 +80,7 @@ unsigned base_cores_of_quota(const char *root) {
   if (snprintf(line, sizeof(line), "%s/proc/self/cgroup", root) >= (int)sizeof(line))
     return 0;
   FILE *list = fopen(line, "re");
-  /* A line is HIERARCHY:CONTROLLERS:PATH, without controllers in version 2. */
+  /* A line is HIERARCHY:CONTROLLERS:PATH. In version 2 there are no controllers. */
   while (list && fgets(line, sizeof(line), list)) {
     char *controllers = strchr(line, ':');
     char *path = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -1,5 +1,6 @@
-/* Writes to files, memfds among them, that may exceed RLIMIT_FSIZE. Linux then fails the call with
- * EFBIG and sends SIGXFSZ, which ends the application. Here the call fails without the signal. */
+/* Writes to files, including memfds, without SIGXFSZ. If a write exceeds RLIMIT_FSIZE, Linux fails
+ * it with EFBIG and sends SIGXFSZ, which kills the application. These functions fail without the
+ * signal. */
 #ifndef TEGRACL_BASE_FILE_H
 #define TEGRACL_BASE_FILE_H
 
@@ -11,22 +12,23 @@
 
 struct base_growth {
   sigset_t before;
-  bool discard; /* a SIGXFSZ that is pending at the end is ours */
+  bool discard; /* the file system call can raise SIGXFSZ, so discard it at the end */
 };
 
-/* Blocks SIGXFSZ in this thread, which is the one that Linux sends it to. Call it before a system
- * call that lets a file grow, and base_growth_end after it. */
+/* Blocks SIGXFSZ in this thread, to which Linux sends it. Call this before a system call that may
+ * grow a file, and base_growth_end after it. */
 static inline void base_growth_begin(struct base_growth *growth) {
   sigset_t pending, signal;
   sigemptyset(&signal);
   sigaddset(&signal, SIGXFSZ);
-  /* One that the application has blocked and not yet received must stay pending. */
+  /* A SIGXFSZ that was pending before the call belongs to the application and must stay pending. */
   sigpending(&pending);
   growth->discard = !sigismember(&pending, SIGXFSZ);
   pthread_sigmask(SIG_BLOCK, &signal, &growth->before);
 }
 
-/* Discards a SIGXFSZ of ours, restores the signal mask, and keeps errno. */
+/* Discards a SIGXFSZ raised since base_growth_begin, restores the signal mask, and preserves
+ * errno. */
 static inline void base_growth_end(const struct base_growth *growth) {
   const int error = errno;
   if (growth->discard) {
@@ -41,7 +43,7 @@ static inline void base_growth_end(const struct base_growth *growth) {
   errno = error;
 }
 
-/* As ftruncate and write. */
+/* Like ftruncate and write. */
 static inline int base_truncate(int fd, off_t size) {
   struct base_growth growth;
   base_growth_begin(&growth);

@@ -1,4 +1,4 @@
-/* Runs the handlers of all parts from one call of pthread_atfork. */
+/* Runs the handlers of all parts from a single pthread_atfork registration. */
 #include "base/fork.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of registered */
 static atomic_bool registered;
 static const struct base_fork_handlers *_Atomic parts[BASE_FORK_PARTS];
-/* The handlers that the fork of this thread has prepared. Other threads may fork, or set handlers,
- * at the same time. */
+/* The handlers that this thread's fork has prepared. Other threads may fork or register handlers at
+ * the same time. */
 static _Thread_local const struct base_fork_handlers *prepared[BASE_FORK_PARTS];
 
 static void prepare_parts(void) {
@@ -28,7 +28,7 @@ static void resume_parent(void) {
 }
 
 static void resume_child(void) {
-  /* A thread of the parent may have been about to store this. */
+  /* A thread of the parent may have been about to store this value. */
   atomic_store(&registered, true);
   pthread_mutex_init(&lock, NULL);
   for (size_t i = 0; i < BASE_FORK_PARTS; i++)

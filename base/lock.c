@@ -1,4 +1,4 @@
-/* Checks the order of locks by a list of those that the thread holds. */
+/* Checks the order of locks with a list of the locks that each thread holds. */
 #include "base/lock.h"
 
 #if BASE_LOCK_ORDER
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HELD_MAX = 64 }; /* further locks of a thread are not checked */
+enum { HELD_MAX = 64 }; /* any further locks are not checked */
 
 static _Thread_local struct {
   const void *lock;
@@ -20,7 +20,7 @@ static const char *const names[] = {[BASE_LOCK_NONE] = "a lock that was not init
 #undef X
 };
 
-/* A child of fork starts with an empty list. */
+/* The list is empty in a child of fork. */
 static void forget_held(void) {
   held_count = 0;
 }

@@ -1,11 +1,8 @@
-/* Locks, and the order in which a thread takes them, which excludes deadlocks. A thread that holds
- * a lock takes only locks of later rows. It never takes a second lock of the same row. A trylock
- * may break both rules, because it does not wait.
- *
- * Debug builds and builds with sanitizers check this before each lock (BASE_LOCK_ORDER): a
- * thread that breaks the order prints both locks and aborts. In other builds these functions only
- * call those of pthread.
- */
+/* Locks, and the order in which threads take them to prevent deadlocks. A thread that holds a lock
+ * takes only locks of later rows, and never a second lock of the same row. Trylocks are exempt,
+ * because they do not wait. Debug builds and builds with sanitizers check the order before each
+ * lock (BASE_LOCK_ORDER); a thread that breaks it prints both locks and aborts. In other builds
+ * these functions only call pthread functions. */
 #ifndef TEGRACL_BASE_LOCK_H
 #define TEGRACL_BASE_LOCK_H
 
@@ -14,7 +11,7 @@
 
 #include "base/thread.h"
 
-/* All locks of icd/ and runtime/: the name, and where the lock is. A comment there says what it
+/* All locks of icd/ and runtime/ with their names. The comment at each lock says what it
  * protects. */
 #define BASE_LOCKS(X)                                                                              \
   X(HOST_PAGES, "host_pages.c: contexts with pages of the application")                            \
@@ -48,7 +45,7 @@
   X(RT_TIMELINE_FILE, "timeline.c: file of the timeline")
 
 enum base_lock_kind {
-  BASE_LOCK_NONE, /* cleared memory: a lock that was not initialised */
+  BASE_LOCK_NONE, /* zeroed memory: an uninitialised lock */
 #define X(name, where) BASE_LOCK_##name,
   BASE_LOCKS(X)
 #undef X
@@ -59,7 +56,7 @@ enum base_lock_kind {
 #endif
 
 #if BASE_LOCK_ORDER
-/* Called before a lock is taken, after a trylock has taken one, and before a release. */
+/* Called before a lock is taken, after a successful trylock, and before a release. */
 void base_lock_take(const void *lock, enum base_lock_kind kind);
 void base_lock_took(const void *lock, enum base_lock_kind kind);
 void base_lock_release(const void *lock);
@@ -112,14 +109,15 @@ static inline void base_mutex_unlock(struct base_mutex *lock) {
   pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Waits on the condition, with the lock held. */
+/* Waits for the condition. The caller holds the lock. */
 static inline void base_mutex_wait(struct base_mutex *lock, pthread_cond_t *condition) {
   base_lock_release(lock);
   base_lock_take(lock, lock->kind);
   pthread_cond_wait(condition, &lock->mutex);
 }
 
-/* The same, until ns of CLOCK_MONOTONIC at the latest. Returns 0 or ETIMEDOUT. */
+/* Like base_mutex_wait, but at most until the time ns of CLOCK_MONOTONIC. Returns 0 or
+ * ETIMEDOUT. */
 static inline int base_mutex_wait_until(struct base_mutex *lock, pthread_cond_t *condition,
                                         uint64_t ns) {
   base_lock_release(lock);

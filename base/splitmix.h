@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-/* The hash of a 64-bit number. */
+/* Returns the hash of a 64-bit number. */
 static inline uint64_t splitmix(uint64_t z) {
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
 
-/* The next random number of a stream, from 0 to n - 1. n is not 0. */
+/* Returns the next random number of a stream, from 0 to n - 1. n must not be 0. */
 static inline uint32_t splitmix_below(uint64_t *state, uint32_t n) {
   *state += UINT64_C(0x9e3779b97f4a7c15);
   return (uint32_t)((splitmix(*state) >> 32) * n >> 32);

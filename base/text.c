@@ -1,4 +1,4 @@
-/* Strings that grow to twice their capacity. */
+/* Strings whose capacity doubles as they grow. */
 #include "base/text.h"
 
 #include <stdio.h>

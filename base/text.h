@@ -1,5 +1,6 @@
-/* A growing string. A text of zeros is empty. If memory runs out or a format is invalid, failed is
- * set, and later calls add nothing: the owner checks once, at the end. */
+/* A growing string. A zeroed struct is an empty string. If memory is exhausted or a format is
+ * invalid, failed is set and later calls append nothing, so it is enough to check once at the
+ * end. */
 #ifndef TEGRACL_TEXT_H
 #define TEGRACL_TEXT_H
 
@@ -8,8 +9,8 @@
 #include <stddef.h>
 
 struct text {
-  char *data;  /* NUL-terminated once anything was added; NULL before */
-  size_t size; /* bytes, without the NUL */
+  char *data;  /* NUL-terminated; NULL until something is appended */
+  size_t size; /* in bytes, without the NUL */
   size_t capacity;
   bool failed;
 };
@@ -19,7 +20,7 @@ void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* Frees the string; the text is then empty. */
+/* Frees the string and leaves it empty. */
 void text_finish(struct text *text);
 
 #endif

@@ -1,8 +1,7 @@
-/* Threads of the driver. They block signals, because handlers of the application must not run on
- * threads that it does not know, nor interrupt their system calls. Signals that an instruction of
- * the thread itself raises are not blocked: callbacks run on these threads, and a fault in one must
- * reach the application's handler (or a sandbox's, for SIGSYS).
- */
+/* Threads of the driver. They block signals: the application's handlers must not run on threads
+ * that it does not know, nor interrupt the driver's system calls. Signals that are raised
+ * synchronously by an instruction are not blocked, because callbacks run on these threads, and a
+ * fault in a callback must reach the application's handler (or a sandbox's, for SIGSYS). */
 #ifndef TEGRACL_BASE_THREAD_H
 #define TEGRACL_BASE_THREAD_H
 
@@ -11,8 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Starts function(data). thread: the caller joins it; NULL: the thread is detached. Returns 0 or an
- * error number of pthread_create. */
+/* Starts function(data). If thread is NULL, the new thread is detached; otherwise the caller joins
+ * it. Returns 0 or an error number of pthread_create. */
 static inline int base_thread_start(pthread_t *thread, void *(*function)(void *), void *data) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   pthread_attr_t attributes;
@@ -33,8 +32,8 @@ static inline int base_thread_start(pthread_t *thread, void *(*function)(void *)
   return error;
 }
 
-/* Waits on the condition, with the lock held, until ns of CLOCK_MONOTONIC at the latest. Returns 0
- * or ETIMEDOUT. */
+/* Waits for the condition until the time ns of CLOCK_MONOTONIC at the latest. The caller holds the
+ * lock. Returns 0 or ETIMEDOUT. */
 static inline int base_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock,
                                        uint64_t ns) {
   enum { NS_PER_S = 1000000000 };

@@ -1,6 +1,5 @@
-/* The CUBIN reader: ELF header, symbols, and sections, some of which become GPU memory and some
- * describe a kernel. Every number from the file is checked where it is read.
- */
+/* Reads a CUBIN's ELF header, symbols, and sections, which become GPU memory or describe kernels.
+ * Every number from the file is checked where it is read. */
 #include "gpu/cubin/cubin.h"
 
 #include <stdarg.h>
@@ -36,8 +35,9 @@ static bool has_no_bytes(const Elf64_Shdr *header) {
          header->sh_type == CUBIN_SHT_SHARED;
 }
 
-/* A NUL-terminated string of a string table, or NULL. The last terminator of the table is searched
- * only once: a search for each string would take quadratic time in a table without terminators. */
+/* Returns a NUL-terminated string of a string table, or NULL. The end of the table's last string is
+ * searched for only once; with a search for each string, a table without terminators would take
+ * quadratic time. */
 static const char *string_at(const struct cubin *r, struct cubin_strings *strings, uint32_t table,
                              uint32_t offset) {
   if (table == 0 || table >= r->section_count || r->sections[table].header.sh_type != SHT_STRTAB)
@@ -53,13 +53,13 @@ static const char *string_at(const struct cubin *r, struct cubin_strings *string
 
 static bool read_header(struct cubin *r, Elf64_Ehdr *header) {
   if (!in_file(r, 0, sizeof(*header)) || !cubin_is_elf(r->data, r->size))
-    return cubin_refuse(r, CUBIN_INVALID, "not a CUBIN: no ELF header in %llu bytes",
+    return cubin_refuse(r, CUBIN_INVALID, "not a CUBIN: no ELF header (%llu bytes)",
                         (unsigned long long)r->size);
   memcpy(header, r->data, sizeof(*header));
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
       header->e_machine != CUBIN_MACHINE)
     return cubin_refuse(r, CUBIN_INVALID,
-                        "not a CUBIN (nvcc -cubin -arch=sm_87): an ELF file for machine %u",
+                        "not a CUBIN (nvcc -cubin -arch=sm_87), but an ELF file for machine %u",
                         header->e_machine);
   unsigned osabi = header->e_ident[EI_OSABI];
   unsigned abi = header->e_ident[EI_ABIVERSION];
@@ -70,15 +70,17 @@ static bool read_header(struct cubin *r, Elf64_Ehdr *header) {
     sm = header->e_flags & CUBIN_SM_MASK;
     r->abi_7 = true;
   } else {
-    return cubin_refuse(r, CUBIN_INVALID, "a CUBIN of unknown ABI 0x%x, version %u", osabi, abi);
+    return cubin_refuse(r, CUBIN_INVALID, "unsupported CUBIN: unknown ABI 0x%x, version %u", osabi,
+                        abi);
   }
   if (sm != 87 && sm != 86 && sm != 80)
     return cubin_refuse(r, CUBIN_WRONG_DEVICE,
-                        "a CUBIN for sm_%u; this device runs sm_80, sm_86 and sm_87", sm);
+                        "unsupported CUBIN for sm_%u; this device runs sm_80, sm_86 and sm_87", sm);
   if (header->e_type != ET_EXEC)
-    return cubin_refuse(r, CUBIN_INVALID,
-                        "a relocatable CUBIN (type %u); link it to an executable one first",
-                        header->e_type);
+    return cubin_refuse(
+        r, CUBIN_INVALID,
+        "unsupported relocatable CUBIN (type %u); link it to an executable one first",
+        header->e_type);
   return true;
 }
 
@@ -90,7 +92,7 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
   r->sections = arena_alloc(r->arena, r->section_count, sizeof(*r->sections));
   if (!r->sections)
     return cubin_no_memory(r);
-  uint64_t bytes = 0; /* of all sections; overlapping ones would be read more than once */
+  uint64_t bytes = 0; /* total of all sections, because overlapping ones would be read repeatedly */
   for (uint32_t i = 0; i < r->section_count; i++) {
     struct cubin_section *s = &r->sections[i];
     memcpy(&s->header, r->data + elf->e_shoff + (uint64_t)i * sizeof(s->header), sizeof(s->header));
@@ -131,7 +133,7 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
   return r->facts ? true : cubin_no_memory(r);
 }
 
-/* The kind of GPU memory that a section becomes. False if it is not loaded. */
+/* Sets the kind of GPU memory that a section becomes. Returns false if it is not loaded. */
 static bool module_kind(const struct cubin_section *s, enum module_section_kind *kind) {
   if (cubin_after_prefix(s->name, ".text."))
     *kind = MODULE_TEXT;
@@ -153,7 +155,7 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
   const Elf64_Shdr *header = &s->header;
   uint64_t align = header->sh_addralign ? header->sh_addralign : 1;
   if ((align & (align - 1)) || align > CUBIN_MAX_ALIGN)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s is aligned to %llu", s->name,
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s has alignment %llu", s->name,
                         (unsigned long long)align);
   bool is_bank = kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
   if (is_bank && header->sh_size > CUBIN_BANK_BYTES)
@@ -166,7 +168,7 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
   if (kind == MODULE_BANK3 || kind == MODULE_BANK4) {
     uint32_t *bank = kind == MODULE_BANK3 ? &r->bank3 : &r->bank4;
     if (*bank != NONE)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: two sections %s", s->name);
+      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: two sections named %s", s->name);
     *bank = s->module;
   }
   r->module_sections[s->module] = (struct module_section){
@@ -178,7 +180,7 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
   return true;
 }
 
-/* Links a section that belongs to one kernel to the .text section of the kernel. */
+/* Records a section that belongs to one kernel in the kernel's .text section. */
 static bool link_to_text(struct cubin *r, uint32_t number) {
   struct cubin_section *s = &r->sections[number];
   size_t member;
@@ -197,11 +199,13 @@ static bool link_to_text(struct cubin *r, uint32_t number) {
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s has type 0x%x", s->name,
                         s->header.sh_type);
   if (text >= r->section_count || !cubin_after_prefix(r->sections[text].name, ".text."))
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s belongs to no code", s->name);
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s does not belong to any code",
+                        s->name);
   uint32_t *place = (uint32_t *)((char *)&r->sections[text] + member);
   if (*place)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: sections %s and %s are of the same code",
-                        s->name, r->sections[*place].name);
+    return cubin_refuse(r, CUBIN_INVALID,
+                        "damaged CUBIN: sections %s and %s belong to the same code", s->name,
+                        r->sections[*place].name);
   *place = number;
   return true;
 }
@@ -224,8 +228,8 @@ static bool classify_sections(struct cubin *r) {
 
 bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, const char **name) {
   if (number >= r->symbol_count)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: symbol %u of %u", number,
-                        r->symbol_count);
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: symbol index %u, but only %u symbols",
+                        number, r->symbol_count);
   const Elf64_Shdr *table = &r->sections[r->symtab].header;
   memcpy(symbol, r->data + table->sh_offset + (uint64_t)number * sizeof(*symbol), sizeof(*symbol));
   *name = string_at(r, &r->strings[1], table->sh_link, symbol->st_name);

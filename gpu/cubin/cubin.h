@@ -1,7 +1,6 @@
-/* The CUBIN reader: an ELF file with SM machine code becomes a struct module_code. The file may be
+/* Reads a CUBIN, an ELF file with SM machine code, into a struct module_code. The file may be
  * hostile (clCreateProgramWithBinary), so every offset, size and index is checked before use.
- * Format: docs/hardware/cubin.md.
- */
+ * Format: docs/hardware/cubin.md */
 #ifndef TEGRACL_CUBIN_H
 #define TEGRACL_CUBIN_H
 
@@ -18,15 +17,16 @@ enum cubin_status {
   CUBIN_OUT_OF_MEMORY,
 };
 
-/* Whether data begins with the magic number of ELF. */
+/* Returns whether data begins with the ELF magic number. */
 bool cubin_is_elf(const void *data, size_t size);
 
-/* Reads a whole-program CUBIN for sm_80, sm_86 or sm_87 into *code. Its arrays are in arena.
- * Section data and names point into data, which must be aligned to 8 bytes and live as long as the
+/* Reads a whole-program CUBIN for sm_80, sm_86 or sm_87 into *code. The arrays are allocated from
+ * arena. Section data and names point into data, which must be aligned to 8 bytes and outlive the
  * arena. A CUBIN does not describe the arguments of a kernel: all have the kind KERNEL_ARG_VALUE,
- * args_known is 0, and hidden_offset is UINT32_MAX. On failure error has a sentence (error_size
- * bytes with its NUL; 0: none), and *code is undefined. is_ours: lines of files outside
- * SOURCE_FOLDER are not the user's. */
+ * args_known is 0, and hidden_offset is UINT32_MAX.
+ *
+ * If is_ours is set, source lines outside SOURCE_FOLDER are ignored. On failure *code is undefined,
+ * and error receives a sentence unless error_size, which includes the NUL, is 0. */
 enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena, bool is_ours,
                              struct module_code *code, char *error, size_t error_size);
 

@@ -1,7 +1,6 @@
-/* Numbers of the CUBIN format: CUDA's additions to ELF. Each group names its section of
+/* Constants of the CUBIN format: CUDA's additions to ELF. Each group cites its section of
  * docs/hardware/cubin.md. The names are those of public tables (denvdis ei_attrs.txt). Generic ELF
- * comes from <elf.h>.
- */
+ * constants come from <elf.h>. */
 #ifndef TEGRACL_CUBIN_FORMAT_H
 #define TEGRACL_CUBIN_FORMAT_H
 
@@ -73,21 +72,21 @@ enum {
 };
 
 enum {
-  CUBIN_KPARAM_SIZE_SHIFT = 18, /* EIATTR_KPARAM_INFO, last word */
+  CUBIN_KPARAM_SIZE_SHIFT = 18, /* in the last word of EIATTR_KPARAM_INFO */
   CUBIN_KPARAM_BYTES = 12,
 };
 
-/* EIATTR_MIN_STACK_SIZE and EIATTR_CRS_STACK_SIZE of a kernel whose stack ptxas
- * could not bound: recursion, calls through pointers (seen in all output of
- * ptxas 11.8 and 12.4, in debugging output of 13.0). */
+/* Value of EIATTR_MIN_STACK_SIZE and EIATTR_CRS_STACK_SIZE for a kernel whose stack ptxas could not
+ * bound because of recursion or indirect calls (in all output of ptxas 11.8 and 12.4, and in
+ * debugging output of 13.0). */
 #define CUBIN_STACK_UNKNOWN UINT32_MAX
 
-/* tegraclc names the files of an OpenCL program in this folder (#line in its CUDA C), so the line
- * table of its CUBINs tells them from the device library. */
+/* Folder in which tegraclc places the files of an OpenCL program (#line in its CUDA C), so that
+ * they can be distinguished from the device library in the line table. */
 #define SOURCE_FOLDER "/opencl/"
-#define SOURCE_NAME   "<program source>" /* the source of clCreateProgramWithSource */
+#define SOURCE_NAME   "<program source>" /* the source from clCreateProgramWithSource */
 
-/* Limits of the machine. A CUBIN beyond them is refused. */
+/* Limits of the machine. A CUBIN that exceeds them is rejected. */
 enum {
   CUBIN_INSN_BYTES = 16,
   CUBIN_BANK_BYTES = 65536,
@@ -96,8 +95,8 @@ enum {
   CUBIN_MAX_STACK = 1 << 24,  /* the local-memory window */
   CUBIN_MAX_SHARED = 1 << 24, /* the shared-memory window */
   CUBIN_MAX_ALIGN = 1 << 21,
-  CUBIN_PARAM_BASE = 0x160, /* in bank 0, if there is no PARAM_CBANK */
+  CUBIN_PARAM_BASE = 0x160, /* in bank 0, without PARAM_CBANK */
 };
-#define CUBIN_MAX_SECTION (1ull << 40) /* the GPU's address space */
+#define CUBIN_MAX_SECTION (1ull << 40) /* end of the GPU's address space */
 
 #endif

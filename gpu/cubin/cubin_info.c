@@ -1,17 +1,15 @@
-/* The CUBIN reader: attribute records of .nv.info sections (docs/hardware/cubin.md
- * section 5).
- */
+/* Reads the attribute records of .nv.info sections (docs/hardware/cubin.md section 5). */
 #include "gpu/cubin/cubin_reader.h"
 
 struct record {
   unsigned format, code;
-  uint32_t value;               /* of formats BYTE and HALF */
+  uint32_t value;               /* value size of the formats BYTE and HALF */
   const unsigned char *payload; /* of format SIZED */
   uint32_t size;
 };
 
-/* Reads the record at *at and advances *at. False at the end, and if the record is damaged: then
- * r->status is set. */
+/* Reads the record at *at and advances *at. Returns false at the end, and sets r->status if the
+ * record is damaged. */
 static bool next_record(struct cubin *r, const char *section, const unsigned char **at,
                         const unsigned char *end, struct record *record) {
   enum { HEAD = 4 };
@@ -67,8 +65,10 @@ bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s) {
     uint32_t symbol = cubin_read32(record.payload);
     uint32_t value = cubin_read32(record.payload + sizeof(uint32_t));
     if (symbol >= r->symbol_count)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: attribute 0x%x of symbol %u of %u",
-                          record.code, symbol, r->symbol_count);
+      return cubin_refuse(
+          r, CUBIN_INVALID,
+          "damaged CUBIN: attribute 0x%x has symbol index %u, but there are only %u symbols",
+          record.code, symbol, r->symbol_count);
     if (record.code == EIATTR_REGCOUNT)
       r->facts[symbol].registers = value;
     else if (record.code == EIATTR_FRAME_SIZE)
@@ -79,7 +79,7 @@ bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s) {
   return r->status == CUBIN_OK;
 }
 
-/* Three dimensions of a work-group, and their product. */
+/* Reads the three dimensions of a work-group, and computes their product. */
 static bool read_block_size(struct cubin *r, const char *section, const struct record *record,
                             uint32_t dimensions[3], uint32_t *product) {
   if (!check_record(r, section, record, 3 * sizeof(uint32_t)))
@@ -89,7 +89,7 @@ static bool read_block_size(struct cubin *r, const char *section, const struct r
     dimensions[i] = cubin_read32(record->payload + sizeof(uint32_t) * (size_t)i);
     if (dimensions[i] == 0 || __builtin_mul_overflow(threads, dimensions[i], &threads) ||
         threads > UINT32_MAX)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: impossible block size in %s", section);
+      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: invalid block size in %s", section);
   }
   *product = (uint32_t)threads;
   return true;
@@ -173,8 +173,8 @@ bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
     if (ordinal >= kernel->arg_count || seen[ordinal] || size == 0 ||
         offset > kernel->param_bytes || size > kernel->param_bytes - offset)
       return cubin_refuse(r, CUBIN_INVALID,
-                          "damaged CUBIN: argument %u of kernel %s: %u bytes at %u", ordinal,
-                          kernel->name, size, offset);
+                          "damaged CUBIN: argument %u of kernel %s has %u bytes at offset %u",
+                          ordinal, kernel->name, size, offset);
     seen[ordinal] = 1;
     args[ordinal] = (struct kernel_arg){
         .name = "",

@@ -1,11 +1,12 @@
-/* The CUBIN reader: kernels, from their symbols, sections and attributes. */
+/* Reads kernels from their symbols, sections and attributes. */
 #include <stdlib.h>
 
 #include "gpu/cubin/cubin_reader.h"
 
-/* Whether a function that a kernel calls may need more stack than ptxas counted. ptxas up to 12.x
- * marks recursion and indirect calls, 13.0 only in debugging output: in optimised output it counts
- * each function once. So every function with a frame counts here, except the helpers of ptxas. */
+/* Returns whether a function called by the kernel may need more stack than ptxas has computed.
+ * ptxas up to 12.x marks recursion and indirect calls; 13.0 does so only in debugging output, and
+ * otherwise counts each function once. So the answer is yes for any function with a stack frame,
+ * except the helper functions of ptxas. */
 static bool callee_may_recurse(const char *name, const struct cubin_symbol_facts *facts) {
   return facts->frame_bytes > 0 && !strstr(name, "$__internal_") && !strstr(name, "$__cuda_");
 }
@@ -62,9 +63,9 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
   uint32_t bank0 = kernel->param_offset + kernel->param_bytes;
   uint64_t image = text->constant0 ? r->sections[text->constant0].header.sh_size : bank0;
   if (image < bank0 || image > CUBIN_BANK_BYTES)
-    return cubin_refuse(r, CUBIN_INVALID,
-                        "damaged CUBIN: the parameters of kernel %s do not fit its constant bank",
-                        name);
+    return cubin_refuse(
+        r, CUBIN_INVALID,
+        "damaged CUBIN: the parameters of kernel %s do not fit in its constant bank", name);
   kernel->bank0_bytes = (uint32_t)image;
   uint64_t shared = text->shared ? r->sections[text->shared].header.sh_size : 0;
   if (shared > CUBIN_MAX_SHARED)
@@ -93,13 +94,13 @@ static bool check_unique(struct cubin *r) {
 }
 
 bool cubin_read_kernels(struct cubin *r) {
-  /* At most one kernel for each section. */
+  /* A section contains at most one kernel. */
   r->kernels = arena_alloc(r->arena, r->section_count, sizeof(*r->kernels));
   if (!r->kernels)
     return cubin_no_memory(r);
   Elf64_Sym symbol;
   const char *name;
-  /* Functions have different names. This bounds the time for a file in which they overlap. */
+  /* Rejects overlapping function names, which would let a small file take a long time to read. */
   uint64_t names_left = r->size;
   for (uint32_t i = 0; i < r->symbol_count; i++) {
     if (!cubin_read_symbol(r, i, &symbol, &name))
@@ -108,12 +109,12 @@ bool cubin_read_kernels(struct cubin *r) {
       continue;
     const size_t length = strlen(name);
     if (length > names_left)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: names of functions overlap");
+      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: function names overlap");
     names_left -= length;
     if (!(symbol.st_other & CUBIN_STO_ENTRY))
       continue;
     if (!*name)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: a kernel without a name");
+      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: kernel without a name");
     if (!add_kernel(r, i, &symbol, name))
       return false;
   }

@@ -1,13 +1,13 @@
-/* The CUBIN reader: source lines, from .debug_line. Format: DWARF 2 to 4, section 6.2, with
- * NVIDIA's addition for inlined calls (elfutils, libdw/dwarf.h: DW_LNE_NVIDIA_inlined_call). Seen
- * in output of NVRTC 13.0. Lines are optional: a damaged table gives no lines, but the CUBIN is
- * accepted.
- */
+/* Reads source lines from .debug_line. Format: DWARF 2 to 4, section 6.2, with NVIDIA's extension
+ * for inlined calls (elfutils, libdw/dwarf.h: DW_LNE_NVIDIA_inlined_call), as written by NVRTC
+ * 13.0. Lines are optional: if the table is damaged, there are no lines, but the CUBIN is
+ * accepted. */
 #include <stdlib.h>
 
 #include "gpu/cubin/cubin_reader.h"
 
-/* Standard opcodes below the header's opcode base, and extended ones after a 0. */
+/* Standard opcodes, which are below the header's opcode base, and extended opcodes, which follow a
+ * 0. */
 enum {
   DW_EXTENDED = 0,
   DW_LNS_COPY = 1,
@@ -22,33 +22,34 @@ enum {
   DW_SPECIAL_MAX = 255,
   DW_VERSION_MIN = 2,
   DW_VERSION_MAX = 4,
-  DW_VERSION_WITH_OPERATIONS = 4, /* has maximum_operations_per_instruction */
+  DW_VERSION_WITH_OPERATIONS = 4, /* first version with maximum_operations_per_instruction */
 };
 
-/* The most memory for names of folders, as a multiple of the size of the CUBIN. */
+/* Limit on the memory for folder names, as a multiple of the size of the CUBIN. */
 enum { FOLDER_BYTES_FACTOR = 16 };
 
-/* Bytes that are read in order. A read past the end sets bad and gives zeros. */
+/* A sequential reader. A read past the end sets bad and returns zeros. */
 struct bytes {
   const unsigned char *at, *end;
   bool bad;
 };
 
-/* The code that an address operand of the line program refers to, by its relocation. */
+/* The relocation of an address operand in the line program, which identifies the code it refers
+ * to. */
 struct place {
-  uint64_t operand; /* its offset in .debug_line */
-  uint32_t section; /* number in module_code.sections */
+  uint64_t operand; /* offset in .debug_line */
+  uint32_t section; /* index in module_code.sections */
   uint64_t value;
 };
 
 struct row {
   uint32_t offset, line, file;
-  uint32_t user; /* row of the sequence with the line of the user's program, or NONE */
+  uint32_t user; /* index of the row with the user's source line for this one, or NONE */
 };
 
 struct file {
   const char *name; /* as in module_code.files */
-  bool inside;      /* it is in SOURCE_FOLDER */
+  bool inside;      /* in SOURCE_FOLDER */
 };
 
 struct list {
@@ -62,24 +63,24 @@ struct line_reader {
   struct place *places;
   size_t place_count;
   struct list files; /* struct file */
-  struct list rows;  /* struct row, of the sequence being read */
+  struct list rows;  /* struct row; of the current sequence */
   struct list lines; /* struct module_line */
   bool no_memory;
-  size_t folder_bytes_left; /* for names of folders, of all files together */
+  size_t folder_bytes_left; /* for folder names of all files together */
 
-  /* The header of the unit being read. */
+  /* Header of the current unit. */
   uint8_t step, line_range, opcode_base;
   int8_t line_base;
-  uint32_t first_file; /* number of the unit's file 1 in files */
+  uint32_t first_file; /* index in files of the unit's file 1 */
   bool has_user_files;
 };
 
-/* The registers of DWARF's line machine. */
+/* Registers of DWARF's line number state machine. */
 struct machine {
   uint64_t offset;
   int64_t line;
   uint64_t file, context;
-  uint32_t section; /* NONE: no address yet, or an unknown one */
+  uint32_t section; /* NONE if no known address has been set */
 };
 
 static void *append(struct line_reader *l, struct list *list, size_t size) {
@@ -138,7 +139,7 @@ static int compare_places(const void *a, const void *b) {
   return p->operand < q->operand ? -1 : p->operand > q->operand;
 }
 
-/* The relocations of the address operands. */
+/* Reads the relocations of address operands. */
 static bool read_places(struct line_reader *l, uint32_t section) {
   struct cubin *r = l->r;
   const struct cubin_section *s = NULL;
@@ -173,7 +174,7 @@ static bool read_places(struct line_reader *l, uint32_t section) {
 }
 
 static bool add_file(struct line_reader *l, const char *folder, const char *name) {
-  /* Many files in a folder with a long name would take much memory. */
+  /* Limits the memory that a CUBIN with many files in a folder with a long name can take. */
   const size_t folder_bytes = strnlen(folder, l->folder_bytes_left + 1);
   if (folder_bytes > l->folder_bytes_left)
     folder = "";
@@ -217,8 +218,8 @@ static void read_files(struct line_reader *l, struct bytes *b) {
   free(folders.at);
 }
 
-/* Whether a file of the unit (from 1) is the user's. In a CUBIN of tegraclc these are the files of
- * the OpenCL program, in others all files. */
+/* Returns whether a file of the unit (numbered from 1) is the user's. In a CUBIN from tegraclc only
+ * files of the OpenCL program are, in other CUBINs all files. */
 static bool is_users(const struct line_reader *l, uint64_t file) {
   if (file - 1 >= l->files.count - l->first_file)
     return false;
@@ -229,7 +230,7 @@ static bool is_users(const struct line_reader *l, uint64_t file) {
 static void add_row(struct line_reader *l, const struct machine *m) {
   const struct row *rows = l->rows.at;
   uint32_t number = l->rows.count;
-  /* context: the row of the call, counted from 1. It is an earlier row of the sequence. */
+  /* context is the number, from 1, of an earlier row of the sequence: the call's row. */
   uint32_t user = m->context - 1 < number ? rows[m->context - 1].user : NONE;
   struct row *row;
   if (m->section == NONE || m->offset > l->r->module_sections[m->section].size ||
@@ -306,7 +307,7 @@ static void run_extended(struct line_reader *l, struct bytes *b, struct machine 
   }
 }
 
-/* A hostile program may advance beyond INT64_MAX: it wraps. */
+/* Unsigned, so that hostile advances beyond INT64_MAX wrap around. */
 static void advance_line(struct machine *m, int64_t lines) {
   m->line = (int64_t)((uint64_t)m->line + (uint64_t)lines);
 }
@@ -377,7 +378,8 @@ static void read_unit(struct line_reader *l, struct bytes unit) {
     run_program(l, &program, lengths);
 }
 
-/* By section and offset. Of lines with the same offset the known one comes last. */
+/* Compares section and offset. At the same offset unknown lines are first, so the known one
+ * prevails. */
 static int compare_lines(const void *a, const void *b) {
   const struct module_line *p = a, *q = b;
   return p->section != q->section ? (p->section < q->section ? -1 : 1)

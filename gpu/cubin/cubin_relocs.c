@@ -1,10 +1,10 @@
-/* The CUBIN reader: relocations (docs/hardware/cubin.md section 4). */
+/* Reads relocations (docs/hardware/cubin.md section 4). */
 #include "gpu/cubin/cubin_reader.h"
 
 struct reloc_form {
   uint32_t type; /* R_CUDA_* */
   enum module_reloc_kind kind;
-  uint32_t bytes; /* of the place that is patched */
+  uint32_t bytes; /* bytes of the patched location */
 };
 
 static const struct reloc_form reloc_forms[] = {
@@ -17,14 +17,14 @@ static const struct reloc_form reloc_forms[] = {
     {R_CUDA_ABS47_34, MODULE_RELOC_ABS47_34, CUBIN_INSN_BYTES},
 };
 
-/* Relocations that may be skipped. */
+/* Relocations that are ignored. */
 static bool reloc_is_hint(uint32_t type) {
   return type == R_CUDA_NONE || type == R_CUDA_YIELD_OPCODE9_0 ||
          type == R_CUDA_YIELD_CLEAR_PRED4_87 || type == R_CUDA_UNUSED_CLEAR32 ||
          type == R_CUDA_UNUSED_CLEAR64;
 }
 
-/* The addend that a REL relocation keeps in the place it patches. */
+/* Reads the addend of a REL relocation, which is stored in the patched location. */
 static int64_t addend_in_place(const unsigned char *place, enum module_reloc_kind kind) {
   switch (kind) {
   case MODULE_RELOC_ABS32:
@@ -69,8 +69,8 @@ static bool add_reloc(struct cubin *r, const struct cubin_section *s, const Elf6
   if (symbol.st_shndx == SHN_UNDEF)
     return cubin_refuse(r, CUBIN_INVALID, "the CUBIN uses %s, which it does not define", name);
   if (symbol.st_shndx >= r->section_count || r->sections[symbol.st_shndx].module == NONE)
-    return cubin_refuse(r, CUBIN_INVALID, "the CUBIN takes the address of %s, which has none",
-                        name);
+    return cubin_refuse(r, CUBIN_INVALID,
+                        "the CUBIN takes the address of %s, which does not have one", name);
   const struct cubin_section *target = &r->sections[symbol.st_shndx];
   if (symbol.st_value > target->header.sh_size)
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: symbol %s is outside section %s", name,
@@ -93,14 +93,17 @@ static bool is_reloc_section(const struct cubin_section *s) {
   return s->header.sh_type == SHT_REL || s->header.sh_type == SHT_RELA;
 }
 
-/* Whether the section has relocations of a section that is loaded. False if it is damaged. */
+/* Returns whether the section relocates a section that is loaded. Returns false if it is
+ * damaged. */
 static bool reloc_section_matters(struct cubin *r, const struct cubin_section *s, bool *matters) {
   *matters = false;
   if (!is_reloc_section(s))
     return true;
   if (s->header.sh_info >= r->section_count)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s relocates section %u of %u",
-                        s->name, s->header.sh_info, r->section_count);
+    return cubin_refuse(
+        r, CUBIN_INVALID,
+        "damaged CUBIN: section %s relocates section %u, but there are only %u sections", s->name,
+        s->header.sh_info, r->section_count);
   const struct cubin_section *place = &r->sections[s->header.sh_info];
   *matters = place->module != NONE;
   if (!*matters && (place->header.sh_flags & SHF_ALLOC) && s->header.sh_size > 0)

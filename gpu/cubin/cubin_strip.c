@@ -1,14 +1,13 @@
-/* Removes the contents of debugging sections. The sections stay in the table with a size of 0,
- * which keeps the numbers of the others. The bytes after a section move by a multiple of MOVE_UNIT,
- * which keeps their alignment.
- */
+/* Removes the contents of debugging sections. The sections stay in the table with size 0, so the
+ * indices of the others do not change. The bytes after a removed section move by a multiple of
+ * MOVE_UNIT, which preserves their alignment. */
 #include "gpu/cubin/cubin_strip.h"
 
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
 
-/* At least the alignment of every section (.text: 128). */
+/* at least the alignment of any section (.text: 128) */
 enum { MOVE_UNIT = 128 };
 
 static bool is_wanted(const char *name) {
@@ -35,7 +34,7 @@ static void set_section(struct text *cubin, const Elf64_Ehdr *elf, unsigned numb
   memcpy(cubin->data + elf->e_shoff + number * sizeof *section, section, sizeof *section);
 }
 
-/* NULL if the name is not a string within the file. */
+/* Returns the section's name, or NULL if it is not a string within the file. */
 static const char *section_name(const struct text *cubin, const Elf64_Ehdr *elf,
                                 const Elf64_Shdr *section) {
   const Elf64_Shdr names = section_at(cubin, elf, elf->e_shstrndx);
@@ -45,7 +44,7 @@ static const char *section_name(const struct text *cubin, const Elf64_Ehdr *elf,
   return memchr(name, 0, names.sh_size - section->sh_name) ? name : NULL;
 }
 
-/* Removes size bytes, a multiple of MOVE_UNIT, at offset. */
+/* Removes size bytes at offset. size is a multiple of MOVE_UNIT. */
 static void remove_bytes(struct text *cubin, Elf64_Ehdr *elf, uint64_t offset, uint64_t size) {
   memmove(cubin->data + offset, cubin->data + offset + size, cubin->size - offset - size);
   cubin->size -= size;

@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 
-/* Removes the contents of the sections that only debuggers read: the PTX text, its lines, call
- * frames, names of inlined functions. The line table stays. The CUBIN is one that NVRTC
- * made, not a hostile file. */
+/* Removes the contents of sections that only debuggers read: PTX text and its lines, call frames,
+ * names of inlined functions. The line table is kept. The CUBIN must come from NVRTC; its format is
+ * not checked. */
 void cubin_strip(struct text *cubin);
 
 #endif

@@ -1,6 +1,5 @@
-/* Constant bank 0 as code of NVRTC for sm_87 reads it: byte offsets of the words
- * that the driver provides. docs/hardware/command-stream.md 6.
- */
+/* Layout of constant bank 0 as expected by NVRTC's code for sm_87: byte offsets of the words that
+ * the driver provides. docs/hardware/command-stream.md 6 */
 #ifndef TEGRACL_HW_CONSTANT_BANK_H
 #define TEGRACL_HW_CONSTANT_BANK_H
 
@@ -22,18 +21,18 @@ enum bank0_offset {
   BANK0_RESERVED_SHARED = 0x114,
   BANK0_GLOBAL_DESCRIPTOR = 0x118, /* 64 bits; 0 works on Orin */
   BANK0_PARAMS = 0x160,
-  BANK0_PARAMS_BIG = 0x1a80, /* if there are more than BANK0_PARAMS_BYTES_MAX bytes of them */
+  BANK0_PARAMS_BIG = 0x1a80, /* if the parameters exceed BANK0_PARAMS_BYTES_MAX bytes */
 };
 
 enum {
   BANK0_PARAMS_BYTES_MAX = 4352,
   BANK0_PARAMS_BIG_BYTES_MAX = 32764,
   CONSTANT_BANK_BYTES_MAX = 65536,
-  CONSTANT_BANK_ALIGN = 256, /* NVK needs 64; the hardware's minimum is unknown */
+  CONSTANT_BANK_ALIGN = 256, /* required by NVK; the hardware's minimum is unknown */
 };
 
-/* The stack grows down from 0x240 bytes below the end of the local window (16 MiB); CUDA reserves
- * the top 0x240 bytes. docs/hardware/command-stream.md 4.3. */
+/* The stack starts 0x240 bytes below the end of the local window (16 MiB) and grows down; CUDA
+ * reserves the top 0x240 bytes. docs/hardware/command-stream.md 4.3 */
 enum {
   STACK_POINTER_START = 0xfffdc0,
   STACK_TOP_RESERVED = 0x240,

@@ -1,5 +1,5 @@
-/* What an SM reports about a warp that it has stopped: the ERROR field of HWW_WARP_ESR, and bits
- * of HWW_GLOBAL_ESR. Numbers: nvgpu, include/nvgpu/hw/ga10b/hw_gr_ga10b.h. */
+/* Exceptions that an SM reports for a stopped warp: the ERROR field of HWW_WARP_ESR, and bits of
+ * HWW_GLOBAL_ESR. Source: nvgpu, include/nvgpu/hw/ga10b/hw_gr_ga10b.h */
 #ifndef TEGRACL_HW_EXCEPTIONS_H
 #define TEGRACL_HW_EXCEPTIONS_H
 
@@ -26,15 +26,15 @@ enum sm_warp_error {
   WARP_ERROR_ARRIVE = 0x21,
 };
 
-/* The ERROR field of HWW_WARP_ESR. */
+/* Values of the ERROR field of HWW_WARP_ESR. */
 #define WARP_ESR_ERROR 15, 0
 
 enum sm_global_esr {
   GLOBAL_ESR_MULTIPLE_WARPS = 1 << 2,
-  GLOBAL_ESR_BPT_INT = 1 << 4, /* a trap in the program */
+  GLOBAL_ESR_BPT_INT = 1 << 4, /* trap instruction in the program */
 };
 
-/* A description of the error, or NULL if it has none. */
+/* Returns a description of the error, or NULL if it is unknown. */
 static inline const char *warp_error_text(uint32_t error) {
   static const char *const texts[] = {
       [WARP_ERROR_API_STACK] = "call stack too deep",

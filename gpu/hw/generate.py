@@ -3,7 +3,7 @@
 
 generate.py qmd     QMD.csv OUT.h        QMD fields as "high, low" pairs
 generate.py methods METHODS.csv VALUES.csv OUT.h    method offsets, their fields and values
-generate.py tables  QMD.csv METHODS.csv VALUES.csv OUT.c   all as data, for dumps
+generate.py tables  QMD.csv METHODS.csv VALUES.csv OUT.c   all tables as data, for dumps
 generate.py textures HEADER.csv SAMPLER.csv FORMATS.csv OUT.h   texture headers, samplers, formats
 
 A field of a method is HIGH:LOW=NAME[:SET] MEANING; SET is a set of VALUES.csv.
@@ -30,7 +30,7 @@ class TableError(Exception):
 
 
 def check_overlap(where, fields):
-    """fields: (name, high, low). Refuses bad ranges and shared bits."""
+    """Rejects invalid ranges and overlapping fields (name, high, low)."""
     owner = {}
     for name, high, low in fields:
         if high < low:
@@ -43,7 +43,7 @@ def check_overlap(where, fields):
 
 
 def check_descriptor(where, fields, bits):
-    """fields: (name, high, low, ...). Refuses gaps, and fields that cross a word."""
+    """Rejects gaps, and fields (name, high, low, ...) that cross a word boundary."""
     owner = check_overlap(where, [f[:3] for f in fields])
     if owner and max(owner) >= bits:
         raise TableError(f'{where}: {owner[max(owner)]} lies beyond bit {bits - 1}')
@@ -68,7 +68,7 @@ def read_qmd(path):
 
 
 def read_values(path):
-    """Sets of named values: {set: [(name, value, meaning)]}."""
+    """Returns sets of named values: {set: [(name, value, meaning)]}."""
     sets = {}
     names = set()
     with open(path, newline='', encoding='utf-8') as f:
@@ -84,8 +84,8 @@ def read_values(path):
 
 
 def read_methods(path, sets):
-    """List of dicts: cls, offset, name, fields, count, step (0: no array). A field has name,
-    high, low, meaning, its set of values (None: numbers)."""
+    """Returns a list of dicts: cls, offset, name, fields, count, step (0: not an array). A
+    field has name, high, low, meaning, and its set of values (None: any number)."""
     used = set()
     methods = []
     with open(path, newline='', encoding='utf-8') as f:
@@ -103,7 +103,7 @@ def read_methods(path, sets):
                 if m[4] and m[4] not in sets:
                     raise TableError(f'{where}: no set of values is called {m[4]}')
                 used.add(m[4])
-            # MEM_OP_C has other fields for each operation, as its note says.
+            # The fields of MEM_OP_C depend on the operation, as its note says.
             if not row['notes'].startswith('Fields overlap'):
                 check_overlap(where, [f[:3] for f in fields])
             if max(f[1] for f in fields) > 31:
@@ -128,7 +128,7 @@ def read_methods(path, sets):
 
 
 def value_names(where, text):
-    """{name: number} of "0=WRAP|1=MIRROR"; other texts have no names."""
+    """Returns {name: number} for "0=WRAP|1=MIRROR"; other texts do not define names."""
     values = {}
     for part in text.split('|'):
         number, equals, name = part.partition('=')
@@ -141,7 +141,7 @@ def value_names(where, text):
 
 
 def read_header(path):
-    """Fields of each version of the texture header, and the codes of memory formats."""
+    """Returns the fields of each version of the texture header, and the codes of memory formats."""
     versions, codes = {}, {}
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):
@@ -166,7 +166,7 @@ def read_sampler(path):
 
 
 def read_formats(path, codes):
-    """The OpenCL formats that the texture units have."""
+    """Returns the OpenCL formats that the texture units support."""
     formats = []
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):
@@ -240,7 +240,7 @@ def emit_values(prefix, fields):
 
 
 def emit_textures(versions, codes, sampler, formats):
-    """A field with the same bits in all versions that have it is named without a version."""
+    """Leaves the version out of a field's name if the field has the same bits in all versions."""
     out = head('Texture headers and samplers: fields as "high bit, low bit", for hw_get and hw_set;\n'
                ' * values of fields; OpenCL formats.', 'texture-*.csv', 'TEGRACL_HW_TEXTURE_GEN_H')
     places = {}

@@ -1,7 +1,5 @@
-/* Memory of an SM: generic-address windows, the local memory pool, shared-memory
- * carve-outs, and the limits of a grid. docs/hardware/command-stream.md 4.2, 4.3,
- * 5.2, 5.4, 9.1.
- */
+/* SM memory: generic-address windows, the local memory pool, shared-memory carve-outs, and the
+ * limits of a grid. docs/hardware/command-stream.md 4.2, 4.3, 5.2, 5.4, 9.1 */
 #ifndef TEGRACL_HW_MEMORY_H
 #define TEGRACL_HW_MEMORY_H
 
@@ -21,38 +19,39 @@ enum {
   BLOCK_XY_MAX = 1024,
   BLOCK_Z_MAX = 64,
   BLOCK_THREADS_MAX = 1024,
-  REGISTERS_MIN = 16, /* CUDA's smallest REGISTER_COUNT_V */
+  REGISTERS_MIN = 16, /* smallest REGISTER_COUNT_V used by CUDA */
   REGISTERS_MAX = 255,
-  REGISTER_UNIT = 256, /* registers of a warp are allocated in multiples of it */
-  WARP_UNIT = 4,       /* the warps of an SM are in four partitions, each with its registers */
+  REGISTER_UNIT = 256, /* allocation unit of registers per warp */
+  WARP_UNIT = 4,       /* an SM has four partitions, each with a quarter of its registers */
   BARRIERS_MAX = 16,
   TEXT_ALIGN = 128,       /* PROGRAM_ADDRESS */
-  TEXT_TAIL_BYTES = 4096, /* mapped memory after the code, which the prefetcher may read */
+  TEXT_TAIL_BYTES = 4096, /* mapped memory required after the code, which the prefetcher may read */
 };
 
-/* The size of the windows of generic addresses, in which no buffer may be (not measured on
+/* The size of each window of generic addresses. No buffer may overlap a window (not measured on
  * GA10B; docs/hardware/command-stream.md 4.2). */
 #define SHADER_WINDOW_BYTES UINT64_C(0x1000000)
 
-/* The local memory pool: for each TPC, SM_WARPS * SMS_PER_TPC warps. */
+/* The local memory pool has space for SM_WARPS * SMS_PER_TPC warps of each TPC. */
 enum {
-  LOCAL_THREAD_UNIT = 32, /* tinygrad's rounding of bytes per thread */
+  LOCAL_THREAD_UNIT = 32, /* rounding of bytes per thread, as in tinygrad */
   LOCAL_WARP_UNIT = 0x200,
   LOCAL_TPC_UNIT = 0x8000,
   LOCAL_POOL_UNIT = 0x20000,
-  LOCAL_MAX_SM_COUNT = 0xff, /* NON_THROTTLED_C of tinygrad and NVK */
+  LOCAL_MAX_SM_COUNT = 0xff, /* NON_THROTTLED_C as in tinygrad and NVK */
 };
 
-/* Carve-outs of an SM 8.7 in KiB; a code in the QMD is KiB / 4 + 1. */
+/* Carve-outs of SM 8.7 in KiB. The QMD contains KiB / 4 + 1. */
 static const uint8_t shared_carveout_kib[] = {0, 8, 16, 32, 64, 100, 132, 164};
 
-enum { SHARED_UNIT = 128 /* granularity of SHARED_MEMORY_SIZE */ };
+enum { SHARED_UNIT = 128 /* unit of SHARED_MEMORY_SIZE */ };
 
 static inline uint32_t shared_carveout_code(uint32_t kib) {
   return kib / 4 + 1;
 }
 
-/* The code of the smallest carve-out that has so many bytes, or of the largest. */
+/* Returns the code of the smallest carve-out with at least this many bytes, or of the largest
+ * one. */
 static inline uint32_t shared_carveout_for(uint64_t bytes) {
   size_t last = sizeof(shared_carveout_kib) - 1;
   size_t i = 0;

@@ -1,6 +1,5 @@
-/* The QMD (version 3.0): the 256-byte descriptor of one grid. Field names and
- * bits come from qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1).
- */
+/* The QMD (version 3.0), the 256-byte descriptor of a grid. Field names and bits come from
+ * qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1). */
 #ifndef TEGRACL_HW_QMD_H
 #define TEGRACL_HW_QMD_H
 
@@ -10,19 +9,19 @@
 enum {
   QMD_WORDS = 64,
   QMD_BYTES = 256,
-  QMD_ALIGN = 256, /* the launch methods take the address >> 8 */
+  QMD_ALIGN = 256, /* launch methods take address >> 8 */
   QMD_ADDRESS_SHIFT = 8,
   QMD_CONSTANT_BANKS = 8,
-  QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; docs/hardware/command-stream.md 5.3 */
+  QMD_CONSTANT_SIZE_SHIFT = 4, /* for SIZE_SHIFTED4; docs/hardware/command-stream.md 5.3 */
   QMD_PREFETCH_SIZE_SHIFT = 8, /* PROGRAM_PREFETCH_SIZE */
   QMD_PREFETCH_SIZE_MAX = 0x1ff,
 };
 
-/* Values of fields; docs/hardware/command-stream.md 5.1 and qmd-v03.csv. */
+/* Field values; docs/hardware/command-stream.md 5.1 and qmd-v03.csv. */
 enum {
   QMD_MAJOR_VERSION_VALUE = 3,
   QMD_VERSION_VALUE = 0,
-  QMD_GROUP_COMPUTE = 0x3f, /* CUDA and the AGX notes (docs/hardware/bring-up.md) */
+  QMD_GROUP_COMPUTE = 0x3f, /* as in CUDA and the AGX notes (docs/hardware/bring-up.md) */
   QMD_MEMBAR_NONE = 0,
   QMD_MEMBAR_L1_SYSMEMBAR = 1,
   QMD_MEMBAR_L1_MEMBAR = 3,
@@ -32,7 +31,7 @@ enum {
   QMD_SASS_VERSION_87 = 0x87,
 };
 
-/* DEPENDENT_QMD0_ACTION; qmd-v03.csv. */
+/* Values of DEPENDENT_QMD0_ACTION; qmd-v03.csv. */
 enum qmd_dependent_action {
   DEPENDENT_INCREMENT_PUT = 0,
   DEPENDENT_SCHEDULE = 1,
@@ -40,7 +39,7 @@ enum qmd_dependent_action {
   DEPENDENT_DECREMENT_DEPENDENCE = 4,
 };
 
-/* Copies the word that has the field, with another value of the field. */
+/* Returns the word that contains the field, with the field set to value. */
 static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned high, unsigned low,
                                  uint32_t value) {
   to[low / 32] = (from[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |

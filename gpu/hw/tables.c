@@ -1,4 +1,4 @@
-/* Search in the generated tables. */
+/* Searches the generated tables. */
 #include "gpu/hw/tables.h"
 
 #include <stddef.h>

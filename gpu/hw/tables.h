@@ -1,6 +1,5 @@
-/* The hardware tables as data, by which dumps and error messages name each
- * word. Generated from qmd-v03.csv, methods.csv and values.csv.
- */
+/* The hardware tables as data, for dumps and error messages. Generated from qmd-v03.csv,
+ * methods.csv and values.csv. */
 #ifndef TEGRACL_HW_TABLES_H
 #define TEGRACL_HW_TABLES_H
 
@@ -20,7 +19,7 @@ struct hw_field_name {
   unsigned value_count;
 };
 
-/* An array method has count members, step bytes apart; other methods have a count of 1. */
+/* An array method has count members, step bytes apart. For other methods count is 1. */
 struct hw_method {
   uint16_t class_id;
   uint16_t offset;
@@ -33,18 +32,18 @@ struct hw_method {
 
 extern const struct hw_field_name qmd_fields[];
 extern const unsigned qmd_field_count;
-/* For each word of a QMD, the bits that a client must leave 0. */
+/* The bits of each QMD word that clients must leave 0. */
 extern const uint32_t qmd_reserved[];
 
 /* Sorted by class and offset. */
 extern const struct hw_method hw_methods[];
 extern const unsigned hw_method_count;
 
-/* The method at byte address offset of a class, or NULL. *index, unless index is NULL, gets
- * the member of an array method. */
+/* Returns the method at a byte offset of a class, or NULL. *index receives the member of an array
+ * method; index may be NULL. */
 const struct hw_method *hw_method_find(uint32_t class_id, uint32_t offset, uint32_t *index);
 
-/* The name of a field's value, or NULL. */
+/* Returns the name of a field's value, or NULL. */
 const char *hw_value_find(const struct hw_field_name *field, uint32_t value);
 
 #endif

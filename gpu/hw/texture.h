@@ -1,7 +1,6 @@
-/* Texture headers (TIC) and samplers (TSC), 32 bytes each: docs/hardware/textures.md 1 and 2.
- * Names and bits of fields come from texture-header.csv and texture-sampler.csv, e.g.
- * hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP).
- */
+/* Texture headers (TIC) and samplers (TSC), 32 bytes each: docs/hardware/textures.md 1 and 2. Field
+ * names and bits come from texture-header.csv and texture-sampler.csv, e.g. hw_set(header,
+ * TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP). */
 #ifndef TEGRACL_HW_TEXTURE_H
 #define TEGRACL_HW_TEXTURE_H
 
@@ -9,9 +8,9 @@
 #include "gpu/hw/texture_gen.h"
 
 enum {
-  TEXTURE_WORDS = 8, /* of a header, and of a sampler */
+  TEXTURE_WORDS = 8, /* size of a header, and of a sampler */
   TEXTURE_BYTES = 32,
-  /* A handle: docs/hardware/textures.md 4.2. */
+  /* Texture handles: docs/hardware/textures.md 4.2. */
   TEXTURE_HANDLE_HEADER_BITS = 20,
   TEXTURE_HANDLE_SAMPLER_BITS = 12,
 };

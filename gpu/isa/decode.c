@@ -1,6 +1,5 @@
-/* The decoder: the opcode of a word gives a few rows of the table, of which selectors choose one.
- * The fields of that row fill the instruction.
- */
+/* Decodes instructions. The opcode of a word selects a few rows of the table, and selectors choose
+ * one of them. The fields of that row fill in the instruction. */
 #include "gpu/isa/insn.h"
 
 #include <string.h>
@@ -11,7 +10,7 @@
 #define URZ         63
 #define OPCODE_MASK 0xfffu
 
-/* The scheduling fields: docs/hardware/sass.md section 1. */
+/* Scheduling fields: docs/hardware/sass.md section 1. */
 static const struct sm_isa_bits stall_bits = {{{105, 4}}}, yield_bits = {{{109, 1}}},
                                 write_sb_bits = {{{110, 3}}}, read_sb_bits = {{{113, 3}}},
                                 wait_bits = {{{116, 6}}}, reuse_bits = {{{122, 3}}},
@@ -23,7 +22,7 @@ static int64_t sign_extend(uint64_t value, unsigned width) {
   return (int64_t)(value << (64 - width)) >> (64 - width);
 }
 
-/* Does the table list the value? False: it is reserved. */
+/* Returns whether the table defines the value; otherwise it is reserved. */
 static bool is_listed(unsigned values, uint64_t value) {
   const struct sm_isa_values *v = &sm_isa_values[values];
   return value < v->count && v->text[value];
@@ -69,7 +68,7 @@ static void decode_value(const struct sm_isa_operand *d, struct sm_isa_bits bits
   o->value = d->unit ? value * d->unit : value;
 }
 
-/* False: the access has a descriptor, but no 64-bit register address. */
+/* Returns false if the access has a descriptor but no 64-bit register address. */
 static bool decode_mem(const struct sm_isa_operand *d, const uint64_t word[2],
                        struct sm_operand *o) {
   static const uint8_t scales[] = {1, 4, 8, 16};

@@ -1,5 +1,5 @@
-/* The disassembler: prints a decoded instruction from its row of the table, as NVIDIA's nvdisasm
- * (13.1) does. */
+/* Prints a decoded instruction from its row of the table, in the format of NVIDIA's nvdisasm
+ * (13.1). */
 #include "gpu/isa/insn.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static void append_pred(struct text *t, const char *name, const struct sm_operan
     append(t, "%s%u", name, o->reg);
 }
 
-/* nvdisasm prints a space after special values, and large ones with 21 digits. */
+/* Like nvdisasm, prints a space after special values, and large numbers with 21 digits. */
 static void append_double(struct text *t, double x, bool quiet) {
   const double with_exponent = 1e9;
   const char *sign = signbit(x) ? "-" : "+";
@@ -76,7 +76,7 @@ static void append_double(struct text *t, double x, bool quiet) {
 static void append_float(struct text *t, uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof(x));
-  /* The conversion makes a signalling NaN quiet, but keeps its sign. */
+  /* The conversion turns a signalling NaN into a quiet one, but keeps its sign. */
   append_double(t, (double)x, bits >> 22 & 1);
 }
 
@@ -127,7 +127,7 @@ static void append_immediate(struct text *t, const struct sm_insn *insn,
   }
 }
 
-/* Is there a space before the offset? Operands that may select a half or a byte have one. */
+/* Returns whether a space precedes the offset: if the operand can select a half or a byte. */
 static bool has_space(const struct sm_isa_operand *d) {
   return d->style == SM_STYLE_F16 || d->select_values;
 }
@@ -190,7 +190,7 @@ static void append_mem(struct text *t, const struct sm_isa_operand *d, const str
 static void append_special(struct text *t, const struct sm_isa_operand *d, unsigned number) {
   const struct sm_isa_values *names = &sm_isa_values[d->values - 1];
   const char *name = number < names->count ? names->text[number] : NULL;
-  /* Two names lack the prefix. */
+  /* Two names have no prefix. */
   bool bare = number == SM_SR_SRZ || number == SM_SR_SM_SHADER_TYPE;
   if (name)
     append(t, bare ? "%s" : "SR_%s", name);
@@ -298,7 +298,8 @@ static void append_operand(struct text *t, const struct sm_insn *insn,
     break;
   }
   const char *select = d->select_values ? sm_isa_values[d->select_values - 1].text[o->select] : "";
-  const bool inside = d->kind != SM_ISA_REG; /* the half is selected inside the bars of abs */
+  const bool inside =
+      d->kind != SM_ISA_REG; /* the selected half is printed inside the bars of |abs| */
   if (inside)
     append_suffix(t, select);
   if (o->abs)
@@ -311,7 +312,7 @@ static void append_operand(struct text *t, const struct sm_insn *insn,
     append_suffix(t, select);
 }
 
-/* An optional operand is not printed when it has its neutral value. */
+/* Returns whether an optional operand has its default value, which is not printed. */
 static bool is_neutral(const struct sm_isa_operand *d, const struct sm_operand *o) {
   if (!d->optional)
     return false;
@@ -328,8 +329,8 @@ static bool is_neutral(const struct sm_isa_operand *d, const struct sm_operand *
   }
 }
 
-/* IMAD has other names if it is a move, an addition or a shift. A product with 0x10000 is not
- * printed as a shift. */
+/* IMAD is printed under another name if it is a move, an addition or a shift. A multiplication by
+ * 0x10000 is not printed as a shift. */
 static void append_imad_use(struct text *t, const struct sm_insn *insn) {
   enum { SHIFT_EXCEPTION = 0x10000 };
   const struct sm_operand *a = &insn->operand[1], *b = &insn->operand[2], *c = &insn->operand[3];

@@ -1,6 +1,5 @@
-/* The rows that isagen.py makes from sm87.isa, for the decoder, the
- * disassembler and the encoder of the tests. sm87.isa explains the fields.
- */
+/* The rows that isagen.py generates from sm87.isa, for the decoder, the disassembler and the tests'
+ * encoder. sm87.isa explains the fields. */
 #ifndef TEGRACL_SM_ISA_TABLE_H
 #define TEGRACL_SM_ISA_TABLE_H
 
@@ -9,7 +8,8 @@
 
 #include "gpu/isa/isa_gen.h"
 
-/* Up to two pieces of the word, the higher part of the value first. Length 0: absent. */
+/* Up to two pieces of the word; the first has the value's high bits. A piece of length 0 is
+ * absent. */
 struct sm_isa_bits {
   struct {
     uint8_t low, length;
@@ -43,7 +43,7 @@ enum sm_isa_style {
   SM_STYLE_F32,
   SM_STYLE_F64,  /* the high word of a double */
   SM_STYLE_F16,  /* two halves */
-  SM_STYLE_HALF, /* one, in the low bits */
+  SM_STYLE_HALF, /* one half, in the low bits */
   SM_STYLE_ROW,  /* IMMA's matrix operands */
   SM_STYLE_COL,
 };
@@ -51,14 +51,15 @@ enum sm_isa_style {
 struct sm_isa_operand {
   uint8_t kind, style;
   struct sm_isa_bits bits, value, bank, index, uindex, ureg, scale, select;
-  /* Single bits of the word; 0, which is a bit of the opcode: none. */
+  /* Positions of single bits in the word; 0, which is a bit of the opcode, means that the bit is
+   * absent. */
   uint8_t neg_bit, abs_bit, not_bit, inv_bit, e_bit, desc_bit, policy_bit, wide_bit;
   uint8_t absolute_if_bit;
   bool dst, optional, inverted, absolute, offset, is_signed;
-  bool next;                     /* MEM: the UR after that of the field, which is another operand */
-  uint8_t reuse;                 /* operand-cache slot + 1; 0: none */
-  uint8_t unit;                  /* the value is the field times it; 0: times 1 */
-  uint8_t neutral;               /* the value that is not printed, if optional */
+  bool next;                     /* MEM: uses the UR after the field's, which is another operand */
+  uint8_t reuse;                 /* operand-cache slot + 1, or 0 if none */
+  uint8_t unit;                  /* the value is the field times unit; 0 means 1 */
+  uint8_t neutral;               /* default value of an optional operand, which is not printed */
   uint8_t values, select_values; /* index + 1 into sm_isa_values */
 };
 
@@ -74,7 +75,7 @@ struct sm_isa_mod {
 };
 
 struct sm_isa_selector {
-  uint32_t set; /* bit n: value n selects the row */
+  uint32_t set; /* bitmap of the values that select the row */
   struct sm_isa_bits bits;
 };
 
@@ -83,8 +84,8 @@ struct sm_isa_row {
   uint16_t first_operand, first_mod, first_selector;
   uint8_t operand_count, mod_count, selector_count;
   bool guard_uniform;
-  uint64_t known[2]; /* bits that belong to a field */
-  const char *text;  /* the name, with \1 in the place of each modifier */
+  uint64_t known[2]; /* bits that belong to fields */
+  const char *text;  /* name, with \1 in place of each modifier */
 };
 
 extern const struct sm_isa_values sm_isa_values[];
@@ -93,7 +94,7 @@ extern const uint16_t sm_isa_operand_refs[];
 extern const struct sm_isa_mod sm_isa_mods[];
 extern const struct sm_isa_selector sm_isa_selectors[];
 extern const struct sm_isa_row sm_isa_rows[SM_ISA_ROWS];
-/* The rows of an opcode are those from sm_isa_first[opcode] up to sm_isa_first[opcode + 1]. */
+/* The rows of an opcode are sm_isa_first[opcode] to sm_isa_first[opcode + 1] - 1. */
 extern const uint16_t sm_isa_first[8193];
 
 static inline uint64_t sm_isa_piece(const uint64_t word[2], unsigned low, unsigned length) {

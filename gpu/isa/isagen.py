@@ -22,14 +22,14 @@ KINDS = ['none', 'reg', 'ureg', 'pred', 'upred', 'imm', 'const', 'bindless', 'me
 FIELD_KEYS = ('bits', 'value', 'bank', 'index', 'uindex', 'ureg', 'scale')
 BIT_KEYS = ('neg', 'abs', 'not', 'inv', 'e', 'desc', 'policy', 'wide', 'absolute_if')
 FLAG_KEYS = ('inverted', 'absolute', 'offset', 'next')
-# Fields that every instruction has: opcode, guard, the profiler's predicate
+# Fields of every instruction: opcode, guard, the profiler's predicate
 # (103:102) and scheduling from 105 up.
 COMMON = [(0, 12), (91, 1), (12, 4), (102, 2), (105, 23)]
 OPERANDS_MAX = 10
 
 
 def parse_bits(text):
-    """'80+76' or '53:40' to pieces [(low, length)], the highest first."""
+    """Converts '80+76' or '53:40' to pieces [(low, length)], highest first."""
     pieces = []
     for part in text.split('+'):
         m = re.fullmatch(r'(\d+)(?::(\d+))?', part)
@@ -50,7 +50,7 @@ def width(pieces):
 
 
 def bit_list(pieces):
-    """The word's bits that pieces hold, the least significant first."""
+    """Returns the bits of the word in pieces, least significant first."""
     out = []
     for low, n in reversed(pieces):
         out += range(low, low + n)
@@ -75,7 +75,7 @@ class Isa:
 
 
 class Execution:
-    """How an operation is executed."""
+    """Describes how an operation is executed."""
     def __init__(self, line):
         self.line = line
         self.klass = None
@@ -113,7 +113,7 @@ class Operand:
         return o
 
     def used(self):
-        """Pieces of the word that the operand occupies."""
+        """Returns the pieces of the word that the operand occupies."""
         out = []
         for pieces in self.field.values():
             out += pieces
@@ -160,14 +160,14 @@ def parse_operand(isa, words):
     return o
 
 
-# The operand-cache slot that the name of an ALU operand means (bits 124:122).
+# Operand-cache slots that the names of ALU operands stand for (bits 124:122).
 REUSE = {'Ra': 1, 'R32': 2, 'B': 2, 'C': 3, 'S': 3, 'T': 3, 'Rt': 3}
 HALF_EXCHANGE = parse_bits('86')
 VARIABLE_LATENCY = 0x100  # opcodes with this bit have no operand cache
 
 
 def use_operand(isa, token, form, base):
-    """One operand of a row: a name with its prefix and suffixes, made plain."""
+    """An operand of a row: a name with its prefix and suffixes."""
     flags = set()
     while token[:1] in ('>', '?'):
         flags.add('dst' if token[0] == '>' else 'optional')
@@ -292,7 +292,7 @@ TYPES = {'': 'uint8_t', 'u16': 'uint16_t', 'i32': 'int32_t', 'i64': 'int64_t'}
 
 
 def parse_handlers(isa, line):
-    """handlers [GROUP:] NAME... [| ARGUMENT...]"""
+    """Parses a line: handlers [GROUP:] NAME... [| ARGUMENT...]"""
     left, _, right = line.split(None, 1)[1].partition('|')
     group, _, names = left.rpartition(':')
     for name in names.split():
@@ -382,12 +382,12 @@ def parse_rows(isa, line, number):
 
 
 # The usual places of operands: Rd, Ra, Rc, Pu, Pv, Pp, Pq, Pr. Compilers fill the
-# places that an instruction does not use with RZ, PT or !PT.
+# unused ones with RZ, PT or !PT.
 PLACES = [(16, 8), (24, 8), (64, 8), (81, 3), (84, 3), (87, 4), (77, 4), (68, 4)]
 
 
 def idle_bits(row, used):
-    """Bits that may be set although they have no meaning in this instruction."""
+    """Returns the bits that may be set although they have no meaning in this instruction."""
     idle = set()
     for low, n in PLACES:
         place = set(range(low, low + n))
@@ -399,7 +399,7 @@ def idle_bits(row, used):
 
 
 def check_fields(isa, row):
-    """No bit of the word belongs to two fields; values fit their fields."""
+    """Checks that no bit belongs to two fields and that values fit in their fields."""
     owner = {}
 
     def take(what, pieces, shared=False):
@@ -433,7 +433,7 @@ def check_fields(isa, row):
 
 
 def overlap(a, b):
-    """Could one word match both rows (of the same opcode)?"""
+    """Returns whether a word could match both rows, which have the same opcode."""
     bits = sorted({x for row in (a, b) for pieces, _ in row['when'] for x in bit_list(pieces)})
     for choice in itertools.product((0, 1), repeat=len(bits)):
         word = dict(zip(bits, choice))
@@ -450,7 +450,7 @@ def overlap(a, b):
 
 
 def constants(isa):
-    """All names of the header: [(enum, [(constant, its origin in the table, value)])]."""
+    """Returns all names of the header: [(enum, [(constant, its origin in the table, value)])]."""
     out = [('sm_op', [('SM_OP_' + identifier(op), op, None) for op in isa.ops]),
            ('sm_mod', [('SM_MOD_' + identifier(mod), mod, None) for mod in isa.mods])]
     for name, texts in isa.values.items():

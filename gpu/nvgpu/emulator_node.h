@@ -1,7 +1,6 @@
-/* A device node that only the software Orin has, for faults, counters and notes. The cause of a
- * fault, which on a board is in the kernel log, is read here. On a board opening it fails with
- * ENOENT.
- */
+/* A device node that only the software Orin has, for faults, counters and notes. It reports the
+ * causes of faults, which a board writes to the kernel log. On a board opening it fails with
+ * ENOENT. */
 #ifndef TEGRACL_EMULATOR_NODE_H
 #define TEGRACL_EMULATOR_NODE_H
 
@@ -10,19 +9,19 @@
 
 #define EMULATOR_NODE_PATH "/dev/tegracl-emulator"
 
-/* The last fault of an address space. If there was none, only serial is not 0. */
+/* The last fault of an address space. If there was none, all fields except serial are 0. */
 struct emulator_fault {
-  int32_t as_fd;         /* in: of the address space */
+  int32_t as_fd;         /* in: fd of the address space */
   uint32_t code;         /* error-notifier code: 31 MMU fault, 13 GR exception, 32 PBDMA */
-  uint64_t serial;       /* faults since the start, of all address spaces */
+  uint64_t serial;       /* number of faults so far, in all address spaces */
   uint64_t address;      /* GPU virtual address, or offset in shared or local memory */
-  uint64_t pc;           /* GPU virtual address of the instruction, 0 if none */
-  uint64_t program;      /* PROGRAM_ADDRESS of the QMD, 0 if none */
+  uint64_t pc;           /* GPU virtual address of the instruction, or 0 */
+  uint64_t program;      /* PROGRAM_ADDRESS of the QMD, or 0 */
   uint64_t opcode[2];    /* the instruction's words */
   uint32_t access_bytes; /* 0: no memory access */
   uint32_t is_write;
   uint32_t ctaid[3];
-  uint32_t tid[3];      /* of one of the work-items that caused it */
+  uint32_t tid[3];      /* one of the work-items that caused the fault */
   char instruction[96]; /* disassembled */
   char message[256];    /* the cause, as a sentence */
 };
@@ -33,35 +32,35 @@ struct emulator_counters {
   uint64_t ctas;
 };
 
-/* Counters of the last grid that a descriptor started. The emulator keeps those of the last few
- * thousand grids. */
+/* Counters of the last grid that a descriptor started. The emulator keeps the counters of the last
+ * few thousand grids. */
 struct emulator_grid {
-  int32_t as_fd;              /* in: of the address space */
-  uint32_t known;             /* 0: no counters of that descriptor are kept */
+  int32_t as_fd;              /* in: fd of the address space */
+  uint32_t known;             /* 0 if no counters are kept for the descriptor */
   uint64_t descriptor;        /* in: GPU virtual address of the QMD */
   uint64_t warp_instructions; /* executed */
-  uint64_t global_bytes;      /* in 32-byte sectors that it accessed; 0 without profile mode */
+  uint64_t global_bytes;      /* accessed 32-byte sectors in bytes; 0 unless profile mode is on */
 };
 
-/* Modes of TEGRACL_EMULATOR that are on. The emulator ignores notes if neither is. */
+/* Active modes of TEGRACL_EMULATOR. If both are 0, the emulator ignores notes. */
 struct emulator_modes {
   uint32_t check, profile; /* 0 or 1 */
 };
 
-/* Notes tell the emulator what a range of an address space is, for the reports of check and profile
- * modes. A note replaces those of its kind whose ranges it overlaps. The emulator keeps notes on
- * code until the address space is closed, and notes on memory until it is unmapped. */
+/* Notes describe a range of an address space for the reports of check and profile modes. A note
+ * replaces overlapping notes of its kind. Notes about code are kept until the address space is
+ * closed, notes about memory until it is unmapped. */
 enum emulator_note_kind {
   EMULATOR_NOTE_KERNEL,     /* code; data: the name of the kernel */
   EMULATOR_NOTE_BUFFER,     /* data: the name of the buffer */
   EMULATOR_NOTE_LINES,      /* data: struct emulator_line, by offset in the range */
-  EMULATOR_NOTE_FILES,      /* data: names of the files of those lines, each with a NUL */
+  EMULATOR_NOTE_FILES,      /* data: file names for those lines, each with a NUL */
   EMULATOR_NOTE_PARAMETERS, /* data: struct emulator_parameter of the kernel there */
-  /* The rest are about memory in one mapping, and have no data. */
-  EMULATOR_NOTE_READ_ONLY,  /* kernels may not write it */
-  EMULATOR_NOTE_WRITE_ONLY, /* kernels may not read it */
-  EMULATOR_NOTE_UNWRITTEN,  /* nothing has been written to it */
-  EMULATOR_NOTE_WRITTEN,    /* the CPU wrote it, or may do so from now on */
+  /* The remaining kinds describe memory in one mapping and have no data. */
+  EMULATOR_NOTE_READ_ONLY,  /* kernels must not write it */
+  EMULATOR_NOTE_WRITE_ONLY, /* kernels must not read it */
+  EMULATOR_NOTE_UNWRITTEN,  /* uninitialised: nothing has been written to it */
+  EMULATOR_NOTE_WRITTEN,    /* the CPU has written it, or may write it at any time */
   EMULATOR_NOTE_KINDS,
 };
 struct emulator_note {
@@ -75,9 +74,9 @@ struct emulator_note {
 struct emulator_line {
   uint32_t offset;
   uint32_t line; /* from 1; 0: not known */
-  uint32_t file; /* number among EMULATOR_NOTE_FILES */
+  uint32_t file; /* index in EMULATOR_NOTE_FILES */
 };
-/* A parameter of the kernel that is a pointer. */
+/* A kernel parameter that is a pointer. */
 struct emulator_parameter {
   uint32_t offset; /* in constant bank 0 */
   char name[60];   /* NUL-terminated, e.g. "argument 1 (data)" */

@@ -21,7 +21,7 @@ class TableError(Exception):
 
 
 class Member:
-    """A field, or (with children) a named struct inside a struct."""
+    """A field, or a nested struct if it has children."""
 
     def __init__(self, name, offset, size, ctype=None, count=0, bits=0):
         self.name, self.offset, self.size = name, offset, size
@@ -34,7 +34,7 @@ class Member:
 
 
 def read(path):
-    """(structs: name -> (size, members), requests: name -> (code, size, struct))"""
+    """Returns (structs: name -> (size, members), requests: name -> (code, size, struct))."""
     structs, requests = {}, {}
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):
@@ -78,7 +78,7 @@ def member(struct, row, structs):
 
 
 def nest(members):
-    """Members with dotted names become members of a named struct."""
+    """Groups members with dotted names into named structs."""
     top = {}
     for m in members:
         first, dot, rest = m.name.partition('.')
@@ -94,7 +94,7 @@ def nest(members):
 
 
 def clusters(members):
-    """Runs of members that share bytes."""
+    """Groups members that share bytes."""
     out = []
     for m in members:
         if out and m.offset < max(o.end for o in out[-1]) and not (m.bits and out[-1][0].bits):
@@ -176,7 +176,7 @@ def emit_structs(structs, requests):
 
 
 def describe(m, low_bit):
-    """One row of struct nvgpu_field."""
+    """Returns a row of struct nvgpu_field."""
     unit = m.size // max(m.count, 1)
     inner = m.ctype[len('struct '):] if m.ctype.startswith('struct ') else ''
     return (f'    {{"{m.name}", {m.offset}, {unit}, {max(m.count, 1)}, {m.bits}, {low_bit}, '

@@ -1,7 +1,6 @@
-/* The boundary to the kernel: six system calls and the doorbell. The runtime accesses the GPU only
- * through this table. Linux's implementation makes the system calls; the other one is the software
- * Orin (emulator/emulator.h).
- */
+/* The interface between the driver and the kernel: six system calls and the doorbell. The runtime
+ * accesses the GPU only through this table. It has two implementations: Linux's system calls, and
+ * the software Orin (emulator/emulator.h). */
 #ifndef TEGRACL_NVGPU_OS_H
 #define TEGRACL_NVGPU_OS_H
 
@@ -16,14 +15,14 @@ struct nvgpu_os {
   int (*open)(const char *path, int flags);
   /* 0 or -errno. */
   int (*close)(int fd);
-  /* The ioctl's result (>= 0) or -errno. Retries EINTR. */
+  /* Returns the ioctl's result (>= 0) or -errno. Retries after EINTR. */
   int (*ioctl)(int fd, unsigned long request, void *argument);
-  /* The address, or NULL with *error = -errno. */
+  /* Returns the address, or NULL with -errno in *error. */
   void *(*mmap)(void *address, size_t length, int protection, int flags, int fd, off_t offset,
                 int *error);
   /* 0 or -errno. */
   int (*munmap)(void *address, size_t length);
-  /* The number of fds that are ready, 0 after the timeout, or -errno. Does not retry EINTR. */
+  /* Returns the number of ready fds, 0 after the timeout, or -errno. Does not retry after EINTR. */
   int (*poll)(struct pollfd *fds, unsigned count, int timeout_ms);
   /* Stores the work-submit token at offset 0x90 of the user-mode page (a mapping of the control
    * node), after the barrier that this requires. */
@@ -31,7 +30,7 @@ struct nvgpu_os {
 };
 
 extern const struct nvgpu_os nvgpu_os_linux;
-/* Defined in emulator/, which programs that use it must link too. */
+/* Defined in emulator/, which programs that use it must link. */
 extern const struct nvgpu_os nvgpu_os_emulator;
 
 #endif

@@ -1,4 +1,4 @@
-/* The boundary to the kernel on Linux. */
+/* Linux system calls as struct nvgpu_os. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -16,7 +16,7 @@ static int os_open(const char *path, int flags) {
   return fd < 0 ? -errno : fd;
 }
 
-/* Never closes twice: Linux has released the fd even if close fails with EINTR. */
+/* Does not retry: Linux releases the fd even if close fails with EINTR. */
 static int os_close(int fd) {
   return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
@@ -45,8 +45,8 @@ static int os_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return ready < 0 ? -errno : ready;
 }
 
-/* The barrier drains write-combining buffers, which may hold GP_PUT: the store to the device takes
- * another path. docs/hardware/command-stream.md 1.5. */
+/* The barrier drains write-combining buffers, which may contain GP_PUT; the store to the device
+ * could overtake them. docs/hardware/command-stream.md 1.5 */
 static void os_doorbell(void *usermode_page, uint32_t token) {
 #if defined(__aarch64__)
   __asm__ volatile("dsb st" ::: "memory");

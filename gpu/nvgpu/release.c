@@ -1,7 +1,7 @@
-/* Releases of the kernel interface. Sources: OE4T/linux-nvgpu, branches l4t-r35.1.ga to l4t-35.6.0
- * (include/uapi/linux/nvgpu*.h, which differ only in emc_en_mask; ioctl_as.c, ioctl_tsg.c,
- * ioctl_ctrl.c and module.c of os/linux), and nvmap.h of OE4T/linux-tegra-5.10.
- */
+/* Differences between releases of the kernel interface. Sources: OE4T/linux-nvgpu, branches
+ * l4t-r35.1.ga to l4t-35.6.0 (include/uapi/linux/nvgpu*.h, which differ only in emc_en_mask;
+ * ioctl_as.c, ioctl_tsg.c, ioctl_ctrl.c and module.c of os/linux), and nvmap.h of
+ * OE4T/linux-tegra-5.10. */
 #include "gpu/nvgpu/release.h"
 
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "gpu/nvgpu/uapi.h"
 
 /* Flags of MAP_BUFFER_EX that only r35 has. The first has no effect (nvgpu_vm_translate_linux_flags
- * and its callers). Without the second r35 refuses the request (gk20a_as_ioctl_map_buffer_ex). */
+ * and its callers). r35 refuses requests without the second (gk20a_as_ioctl_map_buffer_ex). */
 enum { MAP_IO_COHERENT = 1 << 4, MAP_DIRECT_KIND_CTRL = 1 << 8 };
 
-/* Characteristics flags that r36 no longer has (nvgpu_init.c, os/linux/module.c). */
+/* Characteristics flags that r36 has removed (nvgpu_init.c, os/linux/module.c). */
 enum { PARTIAL_MAPPINGS = 1 << 1, USERSPACE_MANAGED_AS = 1 << 7, DIRECT_KIND_CTRL = 1 << 23 };
 
 const struct nvgpu_release nvgpu_r36 = {
@@ -42,7 +42,7 @@ const struct nvgpu_release nvgpu_r35 = {
     .vsm_names_two = true,
     .shorter =
         {
-            {NVGPU_GPU_IOCTL_OPEN_TSG, 8},        /* no source of a share */
+            {NVGPU_GPU_IOCTL_OPEN_TSG, 8},        /* without the member "source" of a share */
             {NVGPU_IOCTL_CHANNEL_SETUP_BIND, 80}, /* no GPU addresses */
             {NVMAP_IOC_ALLOC, 16},                /* no numa_nid */
             {NVMAP_IOC_PARAMETERS, 64},           /* no serial_id */
@@ -56,7 +56,7 @@ const struct nvgpu_release *nvgpu_release_find(uint64_t characteristics_bytes) {
   return characteristics_bytes == nvgpu_r35.characteristics_bytes ? &nvgpu_r35 : NULL;
 }
 
-/* The same request with another size. */
+/* Builds the code of the same request with another argument size. */
 static uint32_t resized(uint32_t request, uint32_t bytes) {
   return _IOC(_IOC_DIR(request), _IOC_TYPE(request), _IOC_NR(request), bytes);
 }
@@ -95,8 +95,8 @@ int nvgpu_create_fence(const struct nvgpu_os *os, const struct nvgpu_release *re
   return result;
 }
 
-/* r35's characteristics have the fields of r36's at other offsets, in runs of bytes. They have
- * neither numa_domain_id nor device_instance_id, and emc_en_mask only since r35.4. */
+/* r35's characteristics contain r36's fields at other offsets, in contiguous runs. They lack
+ * numa_domain_id and device_instance_id, and have emc_en_mask only since r35.4. */
 typedef struct nvgpu_gpu_characteristics characteristics_r36;
 enum {
   NUMA = offsetof(characteristics_r36, numa_domain_id),
@@ -109,7 +109,7 @@ enum {
   GAP = L2 - NUMA,
 };
 static const struct run {
-  size_t r36, r35, bytes; /* offsets, and the size of the run */
+  size_t r36, r35, bytes; /* offsets and size of a run */
 } runs[] = {
     {0, 0, NUMA},
     {L2, NUMA, EMC - L2},
@@ -129,7 +129,7 @@ void nvgpu_release_characteristics(const struct nvgpu_release *release,
   for (const struct run *r = runs; r < runs + RUNS_OF_ALL_R35; r++)
     memcpy(out + r->r36, old + r->r35, r->bytes);
   characteristics->numa_domain_id = -1;
-  /* Before r35.4 there was no emc_en_mask, so the name began earlier by its size. */
+  /* Before r35.4 emc_en_mask did not exist, so the name was at a lower offset. */
   const char *name = old + CHIPNAME - GAP;
   const char *earlier = name - sizeof(characteristics->emc_en_mask);
   memcpy(characteristics->chipname, *earlier ? earlier : name, sizeof(characteristics->chipname));
@@ -138,7 +138,7 @@ void nvgpu_release_characteristics(const struct nvgpu_release *release,
 size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,
                                           const struct nvgpu_gpu_characteristics *characteristics,
                                           void *out) {
-  enum { FLAGS_ECC = 60 }; /* the first flag of ECC */
+  enum { FLAGS_ECC = 60 }; /* first of the ECC flags */
   characteristics_r36 old = *characteristics;
   if (release != &nvgpu_r35) {
     memcpy(out, &old, sizeof(old));

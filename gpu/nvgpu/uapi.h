@@ -1,7 +1,6 @@
-/* The nvgpu and nvmap kernel interface of Jetson Orin: structs and request codes
- * (generated from nvgpu-uapi.csv) and the values of their fields.
- * docs/hardware/kernel-interface.md, section numbers beside each group.
- */
+/* The nvgpu and nvmap kernel interface of Jetson Orin: structs and request codes, generated from
+ * nvgpu-uapi.csv, and field values. Numbers in parentheses are sections of
+ * docs/hardware/kernel-interface.md. */
 #ifndef TEGRACL_NVGPU_UAPI_H
 #define TEGRACL_NVGPU_UAPI_H
 
@@ -9,14 +8,14 @@
 
 #include "gpu/nvgpu/uapi_gen.h"
 
-/* Nodes (1.1). Both names exist on r35 and r36. */
+/* Device nodes (1.1). Both names of the control node exist on r35 and r36. */
 #define NVMAP_NODE          "/dev/nvmap"
 #define NVGPU_CTRL_NODE     "/dev/nvgpu/igpu0/ctrl"
 #define NVGPU_POWER_NODE    "/dev/nvgpu/igpu0/power"
 #define NVGPU_CTRL_NODE_OLD "/dev/nvhost-ctrl-gpu"
 #define HOST1X_FENCE_NODE   "/dev/host1x-fence"
 
-/* Characteristics flags (2.1.1): bit numbers. */
+/* Bit numbers of characteristics flags (2.1.1). */
 enum nvgpu_characteristics_flag {
   NVGPU_FLAG_SPARSE = 2,
   NVGPU_FLAG_TSG = 8,
@@ -31,7 +30,7 @@ enum nvgpu_characteristics_flag {
 /* ALLOC_AS (3.1) */
 enum { NVGPU_AS_UNIFIED_VA = 1 << 1 };
 #define NVGPU_AS_RANGE_ALIGN UINT64_C(0x200000)
-/* Bytes of an address space from va_range_end on that the kernel uses for its own mappings. */
+/* Bytes after va_range_end that the kernel uses for its own mappings in each address space. */
 #define NVGPU_AS_KERNEL_BYTES UINT64_C(0x100000000)
 
 /* ALLOC_SPACE (2.2) */
@@ -50,7 +49,7 @@ enum {
   NVGPU_MAP_TEGRA_RAW = 1 << 12,
 };
 
-/* REMAP (nvgpu-uapi.csv) */
+/* for REMAP (nvgpu-uapi.csv) */
 enum {
   NVGPU_REMAP_CACHEABLE = 1 << 2,
   NVGPU_REMAP_NO_WRITE = 1 << 10,
@@ -95,7 +94,7 @@ enum {
   NVGPU_SETUP_BIND_USERMODE_GPU_MAP_RESOURCES = 1 << 4,
 };
 
-/* SUBMIT_GPFIFO (include/uapi/linux/nvgpu.h) */
+/* for SUBMIT_GPFIFO (include/uapi/linux/nvgpu.h) */
 enum {
   NVGPU_SUBMIT_FENCE_WAIT = 1 << 0,
   NVGPU_SUBMIT_FENCE_GET = 1 << 1,
@@ -104,7 +103,7 @@ enum {
   NVGPU_SUBMIT_SKIP_BUFFER_REFCOUNTING = 1 << 5,
 };
 
-/* SET_PREEMPTION_MODE and the characteristics' mode masks (3.4, 2.1.1) */
+/* for SET_PREEMPTION_MODE and the characteristics' mode masks (3.4, 2.1.1) */
 enum {
   NVGPU_PREEMPT_COMPUTE_WFI = 1 << 0,
   NVGPU_PREEMPT_COMPUTE_CTA = 1 << 1,
@@ -113,7 +112,7 @@ enum {
   NVGPU_PREEMPT_GRAPHICS_GFXP = 1 << 1,
 };
 
-/* TSG: SET_RUNLIST_INTERLEAVE, EVENT_ID_CTRL, SET_TIMESLICE (3.3, 6) */
+/* for the TSG requests SET_RUNLIST_INTERLEAVE, EVENT_ID_CTRL, SET_TIMESLICE (3.3, 6) */
 enum { NVGPU_INTERLEAVE_LOW = 0, NVGPU_INTERLEAVE_MEDIUM = 1, NVGPU_INTERLEAVE_HIGH = 2 };
 enum {
   NVGPU_EVENT_CMD_ENABLE = 1,
@@ -131,7 +130,7 @@ enum {
 enum { NVGPU_CLK_DOMAIN_MCLK = 0, NVGPU_CLK_DOMAIN_GPCCLK = 1 };
 enum { NVGPU_CLK_RANGE_SPECIFIC_DOMAINS = 1 << 0 };
 
-/* GET_CPU_TIME_CORRELATION_INFO (3.1) */
+/* for GET_CPU_TIME_CORRELATION_INFO (3.1) */
 enum {
   NVGPU_TIME_SOURCE_TSC = 1,
   NVGPU_TIME_SOURCE_OSTIME = 2,
@@ -164,10 +163,10 @@ enum {
   NVMAP_NUMA_ANY = -1,
 };
 
-/* Limits of the driver (8, trap T12). */
+/* Limits of the kernel driver (8, trap T12). */
 enum { NVGPU_CHANNELS_MAX = 512, NVGPU_TSGS_MAX = 512, NVGPU_CHANNELS_PER_TSG = 128 };
 
-/* The name of a request of r36 or r35. NULL if neither has it. */
+/* Returns the name of a request of r36 or r35, or NULL if neither defines it. */
 const char *nvgpu_request_name(uint32_t request);
 
 #endif

@@ -1,4 +1,4 @@
-/* How many cores a process may use. */
+/* Tests the number of cores that a process may use. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 static char root[] = "/tmp/tegracl-cores-XXXXXX";
 
-/* In the root, with its folders. */
+/* Writes a file below root and creates its folders. */
 static void write_file(const char *name, const char *text) {
   char path[256];
   snprintf(path, sizeof(path), "%s/%s", root, name);
@@ -43,7 +43,7 @@ static int remove_root(void **state) {
   return system(command);
 }
 
-static void test_no_quota(void **state) {
+static void no_quota_means_no_limit(void **state) {
   (void)state;
   assert_int_equal(base_cores_of_quota(root), 0);
   write_file("proc/self/cgroup", "0::/user.slice\n");
@@ -52,8 +52,8 @@ static void test_no_quota(void **state) {
   assert_int_equal(base_cores_of_quota(root), 0);
 }
 
-/* The least of a cgroup and its parents counts, rounded up. */
-static void test_version_2(void **state) {
+/* The smallest quota of a cgroup and its parents counts, rounded up. */
+static void smallest_v2_quota_counts(void **state) {
   (void)state;
   write_file("proc/self/cgroup", "0::/a/b/c\n");
   write_file("sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
@@ -62,13 +62,13 @@ static void test_version_2(void **state) {
   assert_int_equal(base_cores_of_quota(root), 2);
   write_file("sys/fs/cgroup/a/b/c/cpu.max", "20000 100000\n");
   assert_int_equal(base_cores_of_quota(root), 1);
-  /* The folder of the cgroup itself, as a container sees it. */
+  /* In a container only the folder of the cgroup itself is visible. */
   write_file("proc/self/cgroup", "0::/\n");
   write_file("sys/fs/cgroup/cpu.max", "300000 100000\n");
   assert_int_equal(base_cores_of_quota(root), 3);
 }
 
-static void test_version_1(void **state) {
+static void reads_v1_quota(void **state) {
   (void)state;
   write_file("proc/self/cgroup", "12:cpuset:/x\n5:cpu,cpuacct:/docker/1\n1:name=systemd:/\n0::/\n");
   write_file("sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "-1\n");
@@ -76,13 +76,13 @@ static void test_version_1(void **state) {
   assert_int_equal(base_cores_of_quota(root), 0);
   write_file("sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "400000\n");
   assert_int_equal(base_cores_of_quota(root), 4);
-  /* A quota without a period, and lines without sense. */
+  /* A quota without a period, and invalid lines. */
   write_file("proc/self/cgroup", "5\n:\ncpu\n5:cpu:/docker/2\n");
   write_file("sys/fs/cgroup/cpu/docker/2/cpu.cfs_quota_us", "400000\n");
   assert_int_equal(base_cores_of_quota(root), 0);
 }
 
-static void test_affinity(void **state) {
+static void affinity_limits_cores(void **state) {
   (void)state;
   cpu_set_t before, one;
   assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -98,10 +98,10 @@ static void test_affinity(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_no_quota, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_version_2, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_version_1, make_root, remove_root),
-      cmocka_unit_test(test_affinity),
+      cmocka_unit_test_setup_teardown(no_quota_means_no_limit, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(smallest_v2_quota_counts, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(reads_v1_quota, make_root, remove_root),
+      cmocka_unit_test(affinity_limits_cores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The topics of TEGRACL_DEBUG. */
+/* Tests the list of topics in TEGRACL_DEBUG. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void check(const char *list, const char *expected) {
   assert_string_equal(seen, expected);
 }
 
-static void topics(void **state) {
+static void topics_are_split_at_commas(void **state) {
   (void)state;
   check(NULL, "");
   check("", "");
@@ -37,6 +37,6 @@ static void topics(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(topics)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(topics_are_split_at_commas)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The order of the handlers around a fork. Handlers may be set while a fork is under way. */
+/* Tests the order of the handlers around a fork, and registering handlers during a fork. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "base/fork.h"
 
-static char calls[64]; /* each call adds two letters */
+static char calls[64]; /* each handler appends two letters */
 
 static void driver_prepare(void) {
   strcat(calls, "dp ");
@@ -32,7 +32,7 @@ static void late_call(void) {
 }
 static const struct base_fork_handlers late = {late_call, late_call, late_call};
 
-/* These set handlers while a fork is under way. */
+/* These register handlers while a fork is in progress. */
 static void pages_prepare(void) {
   strcat(calls, "pp ");
   base_fork_watch(BASE_FORK_HELPERS, &late);
@@ -54,19 +54,19 @@ static void check_fork(const char *in_parent, const char *in_child) {
   assert_string_equal(calls, in_parent);
 }
 
-/* The order is that of enum base_fork_part, not that of the calls. */
-static void order(void **state) {
+/* Handlers run in the order of enum base_fork_part, not in that of registration. */
+static void handlers_run_in_order_of_parts(void **state) {
   (void)state;
   assert_int_equal(base_fork_watch(BASE_FORK_HOST_PAGES, &pages), 0);
   assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
   assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
-  /* HELPERS is set before its turn in prepare, BUILDS after its turn in the parent. */
+  /* HELPERS is registered before its turn in prepare, BUILDS after its turn in the parent. */
   check_fork("pp l dp dP l pP ", "pp l dp dC l ");
   check_fork("pp l l dp dP l l pP ", "pp l l dp dC l l ");
 }
 
-/* Another thread may fork after pthread_atfork has returned, before base_fork_watch notes that.
- * Runs first: handlers are registered only once. */
+/* Another thread may fork after pthread_atfork has returned but before base_fork_watch records
+ * that. This test runs first, because handlers are registered only once. */
 static bool forks_at_registration;
 static int status_at_registration = -1;
 
@@ -92,7 +92,7 @@ int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*ch
   return error;
 }
 
-static void fork_at_registration(void **state) {
+static void fork_during_registration_works(void **state) {
   static const struct base_fork_handlers none = {NULL, NULL, NULL};
   (void)state;
   forks_at_registration = true;
@@ -113,7 +113,7 @@ static void *fork_often(void *failures) {
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int held; /* 1 during each fork: the handlers of two forks do not mix */
+static int held; /* must be 1 during each fork: handlers of two forks must not interleave */
 
 static void take_lock(void) {
   pthread_mutex_lock(&lock);
@@ -129,9 +129,9 @@ static void check_child(void) {
 }
 static const struct base_fork_handlers locking = {take_lock, release_lock, check_child};
 
-/* Each of several threads that fork calls the parent's handlers for what it has prepared. This test
- * runs before the next, whose handlers are for one thread. */
-static void threads(void **state) {
+/* When several threads fork, each runs the parent handlers for what it has prepared. This test must
+ * precede the next one, whose handlers support only one thread. */
+static void threads_can_fork_concurrently(void **state) {
   (void)state;
   pthread_t others[4];
   int failures[4] = {0};
@@ -146,7 +146,8 @@ static void threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fork_at_registration),
-                                     cmocka_unit_test(threads), cmocka_unit_test(order)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fork_during_registration_works),
+                                     cmocka_unit_test(threads_can_fork_concurrently),
+                                     cmocka_unit_test(handlers_run_in_order_of_parts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

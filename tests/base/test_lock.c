@@ -1,4 +1,4 @@
-/* The check of the order of locks. */
+/* Tests the check of the lock order. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,8 @@ static int setup(void **state) {
   return 0;
 }
 
-/* The function must print the message and abort. qemu may print a line after the message. */
+/* Checks that the function prints the message and aborts. qemu may print a line after the
+ * message. */
 static void check_abort(void (*take_locks)(void), const char *message) {
   int ends[2];
   char text[512];
@@ -52,8 +53,8 @@ static void check_abort(void (*take_locks)(void), const char *message) {
   assert_memory_equal(text, message, strlen(message));
 }
 
-/* In order, and each lock again after its release. */
-static void correct_order(void **state) {
+/* Takes locks in order, and each lock again after its release. */
+static void accepts_correct_order(void **state) {
   for (int i = 0; i < 2; i++) {
     base_mutex_lock(&program);
     icd_lock(&kernel);
@@ -84,7 +85,7 @@ static void take_context_after_pool(void) {
   base_rwlock_read(&pool);
   base_mutex_lock(&context);
 }
-static void wrong_order(void **state) {
+static void aborts_on_wrong_order(void **state) {
   check_abort(
       take_program_after_context,
       "tegracl: wrong order of locks: PROGRAM (objects.h: program) is taken while the thread "
@@ -102,20 +103,20 @@ static void take_two_contexts(void) {
   base_mutex_lock(&context);
   base_mutex_lock(&other_context);
 }
-static void two_locks_of_one_row(void **state) {
+static void aborts_on_two_locks_of_one_row(void **state) {
   check_abort(
       take_two_contexts,
       "tegracl: wrong order of locks: CONTEXT (objects.h: context) is taken while the thread "
       "holds CONTEXT (objects.h: context)\n");
 }
 
-/* A trylock may break the order. A lock that is taken after it may not. */
+/* A trylock may break the order, but a lock taken after it may not. */
 static void take_program_after_trylock(void) {
   if (base_mutex_trylock(&context) || base_mutex_trylock(&other_context))
     _exit(1);
   base_mutex_lock(&program);
 }
-static void trylocks(void **state) {
+static void trylocks_may_break_the_order(void **state) {
   base_mutex_lock(&context);
   assert_int_equal(base_mutex_trylock(&program), 0);
   assert_true(icd_try_lock(&queue));
@@ -136,7 +137,7 @@ static void wait_with_a_later_lock(void) {
   base_mutex_lock(&context);
   base_mutex_wait(&program, &condition);
 }
-static void waits(void **state) {
+static void waits_check_the_order_again(void **state) {
   base_mutex_lock(&program);
   base_mutex_lock(&context);
   assert_int_equal(base_mutex_wait_until(&context, &condition, 0), ETIMEDOUT);
@@ -151,12 +152,12 @@ static void waits(void **state) {
 static void take_cleared(void) {
   base_mutex_lock(&cleared);
 }
-static void not_initialised(void **state) {
+static void aborts_on_uninitialised_lock(void **state) {
   check_abort(take_cleared, "tegracl: a lock that was not initialised is taken\n");
 }
 
 /* A child of fork starts without locks. */
-static void child_of_fork(void **state) {
+static void child_of_fork_holds_no_locks(void **state) {
   base_mutex_lock(&context);
   const pid_t pid = fork();
   if (pid == 0) {
@@ -171,13 +172,13 @@ static void child_of_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(correct_order),
-      cmocka_unit_test(wrong_order),
-      cmocka_unit_test(two_locks_of_one_row),
-      cmocka_unit_test(trylocks),
-      cmocka_unit_test(waits),
-      cmocka_unit_test(not_initialised),
-      cmocka_unit_test(child_of_fork),
+      cmocka_unit_test(accepts_correct_order),
+      cmocka_unit_test(aborts_on_wrong_order),
+      cmocka_unit_test(aborts_on_two_locks_of_one_row),
+      cmocka_unit_test(trylocks_may_break_the_order),
+      cmocka_unit_test(waits_check_the_order_again),
+      cmocka_unit_test(aborts_on_uninitialised_lock),
+      cmocka_unit_test(child_of_fork_holds_no_locks),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

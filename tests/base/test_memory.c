@@ -1,4 +1,4 @@
-/* Arenas and growing strings. */
+/* Tests arenas and growing strings. */
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-static void arenas(void **state) {
+static void arenas_allocate_zeroed_aligned_memory(void **state) {
   static const size_t sizes[] = {0, 1, 3, 8191, 8192, 8193, 1 << 20, 5};
   struct arena arena = {0};
   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -30,7 +30,7 @@ static void arenas(void **state) {
   assert_null(arena.blocks);
 }
 
-static void texts(void **state) {
+static void texts_grow(void **state) {
   struct text text = {0};
   text_add(&text, NULL, 0);
   assert_string_equal(text.data, "");
@@ -45,8 +45,8 @@ static void texts(void **state) {
   assert_null(text.data);
 }
 
-/* The locale of this program has no such character, so vsnprintf fails. */
-static void failed_formats(void **state) {
+/* The program's locale lacks this character, so vsnprintf fails. */
+static void failed_format_sets_failed(void **state) {
   static const wchar_t euro[] = {0x20ac, 0};
   struct text text = {0};
   text_puts(&text, "before");
@@ -58,7 +58,8 @@ static void failed_formats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arenas), cmocka_unit_test(texts),
-                                     cmocka_unit_test(failed_formats)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arenas_allocate_zeroed_aligned_memory),
+                                     cmocka_unit_test(texts_grow),
+                                     cmocka_unit_test(failed_format_sets_failed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

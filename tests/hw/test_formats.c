@@ -1,6 +1,5 @@
-/* The hardware formats against words that ran on real boards
- * (docs/hardware/bring-up.md 3 and 4).
- */
+/* Compares the hardware formats with words that ran on real boards (docs/hardware/bring-up.md 3 and
+ * 4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 #include "gpu/hw/tables.h"
 #include "gpu/hw/texture.h"
 
-static void headers_known_to_have_run(void **state) {
+static void method_headers_match_boards(void **state) {
   (void)state;
   static const struct {
     uint32_t operation, subchannel, method, count, word;
@@ -52,7 +51,7 @@ static uint32_t release(uint32_t timestamp) {
          hw_bits(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP, timestamp);
 }
 
-static void method_fields(void **state) {
+static void method_fields_are_encoded(void **state) {
   (void)state;
   assert_int_equal(release(1), 0x03100001);
   assert_int_equal(release(0), 0x01100001);
@@ -66,9 +65,9 @@ static void method_fields(void **state) {
   assert_int_equal(hw_bits(3, 2, 0xff), 0xc);
 }
 
-static void gpfifo_entry(void **state) {
+static void gpfifo_entry_matches_board(void **state) {
   (void)state;
-  /* The board's entry had bit 41 (LEVEL) set as well: 0x00001AFFFFA01000. */
+  /* On the board bit 41 (LEVEL) was set, too: 0x00001AFFFFA01000. */
   uint64_t entry = gp_entry(0xffffa01000, 6, 0);
   assert_true(entry == (UINT64_C(0x00001affffa01000) & ~(UINT64_C(1) << 41)));
   assert_true(gp_entry_address(entry) == 0xffffa01000);
@@ -91,8 +90,8 @@ static void check_words(const uint32_t *qmd, const struct word *words, size_t co
     assert_int_equal(qmd[i], expected[i]);
 }
 
-/* "A test 15": 32 threads, program 0xFFFFA04580 of 640 bytes. */
-static void qmd_of_the_first_kernel_on_orin(void **state) {
+/* "A test 15": 32 threads, a program of 640 bytes at 0xFFFFA04580. */
+static void qmd_of_first_kernel_matches_board(void **state) {
   (void)state;
   const uint64_t program = 0xffffa04580, bank0 = 0xffffa06000;
   uint32_t q[QMD_WORDS] = {0};
@@ -140,8 +139,8 @@ static void qmd_of_the_first_kernel_on_orin(void **state) {
   assert_int_equal(qmd_get(q, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE), 0x1a);
 }
 
-/* "B dot4" on Orin Nano. */
-static void qmd_of_dot4(void **state) {
+/* "B dot4", as run on an Orin Nano. */
+static void qmd_of_dot4_matches_board(void **state) {
   (void)state;
   uint32_t q[QMD_WORDS] = {0};
   qmd_set(q, QMD_SM_GLOBAL_CACHING_ENABLE, 1);
@@ -185,7 +184,7 @@ static void setting_a_field_keeps_the_others(void **state) {
   }
 }
 
-static void carveouts(void **state) {
+static void carveouts_fit_requested_sizes(void **state) {
   (void)state;
   assert_int_equal(shared_carveout_for(0), 1);
   assert_int_equal(shared_carveout_for(1), 3);
@@ -196,7 +195,7 @@ static void carveouts(void **state) {
   assert_int_equal(shared_carveout_for(1 << 20), 42);
 }
 
-static void methods_by_name(void **state) {
+static void finds_methods_by_offset(void **state) {
   (void)state;
   uint32_t index = 77;
   const struct hw_method *m = hw_method_find(CLASS_COMPUTE, NVC7C0_SEND_PCAS_A, &index);
@@ -219,7 +218,7 @@ static void methods_by_name(void **state) {
                 hw_methods[i - 1].offset < hw_methods[i].offset);
 }
 
-static void values_by_name(void **state) {
+static void finds_names_of_values(void **state) {
   (void)state;
   const struct hw_method *m = hw_method_find(CLASS_HOST, NVC76F_SEM_EXECUTE, NULL);
   assert_non_null(m);
@@ -230,8 +229,8 @@ static void values_by_name(void **state) {
   assert_null(hw_value_find(&m->fields[1], 1));
 }
 
-/* By hand from docs/hardware/textures.md 1 and 2. */
-static void texture_header_and_sampler(void **state) {
+/* Expected words computed by hand from docs/hardware/textures.md 1 and 2. */
+static void texture_words_match_hand_computation(void **state) {
   (void)state;
   const uint64_t address = 0x1234567820;
   uint32_t header[TEXTURE_WORDS] = {0}, sampler[TEXTURE_WORDS] = {0};
@@ -265,16 +264,16 @@ static void texture_header_and_sampler(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(headers_known_to_have_run),
-      cmocka_unit_test(method_fields),
-      cmocka_unit_test(gpfifo_entry),
-      cmocka_unit_test(qmd_of_the_first_kernel_on_orin),
-      cmocka_unit_test(qmd_of_dot4),
+      cmocka_unit_test(method_headers_match_boards),
+      cmocka_unit_test(method_fields_are_encoded),
+      cmocka_unit_test(gpfifo_entry_matches_board),
+      cmocka_unit_test(qmd_of_first_kernel_matches_board),
+      cmocka_unit_test(qmd_of_dot4_matches_board),
       cmocka_unit_test(setting_a_field_keeps_the_others),
-      cmocka_unit_test(carveouts),
-      cmocka_unit_test(methods_by_name),
-      cmocka_unit_test(values_by_name),
-      cmocka_unit_test(texture_header_and_sampler),
+      cmocka_unit_test(carveouts_fit_requested_sizes),
+      cmocka_unit_test(finds_methods_by_offset),
+      cmocka_unit_test(finds_names_of_values),
+      cmocka_unit_test(texture_words_match_hand_computation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

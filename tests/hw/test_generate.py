@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table generator refuses tables that contradict themselves."""
+"""Checks that the table generator rejects tables that contradict themselves."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ TEXTURES = HEADER, SAMPLER, FORMATS = sys.argv[5:8]
 
 
 def run(kind, *texts):
-    """Each text is one of the tables that the kind needs."""
+    """Each text is one of the tables required for this kind of output."""
     with tempfile.TemporaryDirectory() as folder:
         tables = [os.path.join(folder, f'table{i}.csv') for i in range(len(texts))]
         for table, text in zip(tables, texts):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The generator of the kernel interface refuses tables with contradictions. Its asserts refuse
-structs whose layout in C is another than in the table.
+"""Checks that the generator of the kernel interface rejects contradictory tables, and that its
+static asserts reject structs whose layout in C differs from the table.
 
 test_generate.py GENERATE TABLE CC
 """
@@ -16,7 +16,7 @@ HEAD = 'device,struct,ioctl_nr_hex,struct_size,field,offset,size,type,notes\n'
 
 
 def run(text):
-    """(exit status of the generator, its errors, exit status of the compiler)"""
+    """Returns (exit status of the generator, its errors, exit status of the compiler)."""
     with tempfile.TemporaryDirectory() as folder:
         table, header = os.path.join(folder, 't.csv'), os.path.join(folder, 't.h')
         with open(table, 'w', encoding='utf-8') as f:
@@ -56,7 +56,7 @@ class Refusals(unittest.TestCase):
         self.refuse('ctrl,s,0xc0044705,4,a,0,4,__u32,[R S]\n', '2 names for 1')
 
     def test_an_offset_that_c_does_not_give(self):
-        """A 64-bit member at offset 4 needs a packed struct."""
+        """A 64-bit member at offset 4 requires a packed struct."""
         rows = HEAD + 'ctrl,s,,12,a,0,4,__u32,\nctrl,s,,12,b,4,8,__u64,\n'
         status, _, compiled = run(rows)
         self.assertEqual(status, 0)

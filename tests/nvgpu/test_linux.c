@@ -1,6 +1,5 @@
-/* The boundary to the kernel on Linux, with a C library whose system calls fail: which calls are
- * retried after a signal, and what is returned for each errno.
- */
+/* Tests the Linux implementation of struct nvgpu_os with failing system calls: which calls are
+ * retried after a signal, and what each errno is converted to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 /* ---- the C library ------------------------------------------------------------------ */
 
 static struct {
-  int error;         /* of the first calls */
+  int error;         /* errno of the calls that fail */
   unsigned failures; /* how many fail */
   unsigned calls;
   int result; /* of the others */
@@ -31,7 +30,7 @@ static int result(void) {
   return -1;
 }
 
-/* The names that the linker's --wrap needs, with 64-bit file offsets and without.
+/* The names required by the linker's --wrap, with and without 64-bit file offsets.
  * NOLINTBEGIN(bugprone-reserved-identifier) */
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -76,7 +75,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* ---- each call, as an int ----------------------------------------------------------- */
+/* ---- the calls, each of which returns an int --------------------------------------------- */
 
 static int call_open(void) {
   return nvgpu_os_linux.open("/dev/nvmap", O_RDWR);
@@ -112,16 +111,16 @@ static int call_poll(void) {
 static const struct {
   const char *name;
   int (*call)(void);
-  int good;            /* a result of the C library, and ours */
-  int interrupted;     /* our result after three signals */
-  unsigned interrupts; /* calls of the C library until then */
+  int good;            /* successful result of the C library and of our function */
+  int interrupted;     /* our result after three EINTRs */
+  unsigned interrupts; /* expected number of calls of the C library */
 } calls[] = {
     {"open", call_open, 7, 7, 4},
-    {"close", call_close, 0, 0, 1}, /* the first call has closed it */
+    {"close", call_close, 0, 0, 1}, /* never retried: the fd is already closed */
     {"ioctl", call_ioctl, 24, 24, 4},
     {"mmap", call_mmap, 0, -EINTR, 1},
     {"munmap", call_munmap, 0, -EINTR, 1},
-    {"poll", call_poll, 1, -EINTR, 1}, /* the caller checks its time limit */
+    {"poll", call_poll, 1, -EINTR, 1}, /* not retried: the caller checks its time limit */
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
@@ -150,7 +149,7 @@ static void every_errno_is_returned(void **state) {
   }
 }
 
-static void signals(void **state) {
+static void interrupted_calls_are_retried_or_reported(void **state) {
   for (unsigned c = 0; c < CALLS; c++) {
     assert_int_equal(try(c, EINTR, 3), calls[c].interrupted);
     if (library.calls != calls[c].interrupts)
@@ -158,7 +157,7 @@ static void signals(void **state) {
   }
 }
 
-static void children_inherit_nothing(void **state) {
+static void fds_are_close_on_exec(void **state) {
   try(0, 0, 0);
   assert_int_equal(library.open_flags, O_RDWR | O_CLOEXEC);
 }
@@ -166,8 +165,8 @@ static void children_inherit_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_errno_is_returned),
-      cmocka_unit_test(signals),
-      cmocka_unit_test(children_inherit_nothing),
+      cmocka_unit_test(interrupted_calls_are_retried_or_reported),
+      cmocka_unit_test(fds_are_close_on_exec),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Requests and characteristics of L4T r35 against its headers. */
+/* Compares requests and characteristics of L4T r35 with its headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static const struct {
     {NVGPU_AS_IOCTL_MAP_BUFFER_EX, NVGPU_AS_IOCTL_MAP_BUFFER_EX},
 };
 
-static void codes(void **state) {
+static void request_codes_match_r35(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
     const uint32_t r36 = requests[i].r36, r35 = requests[i].r35;
@@ -38,7 +38,7 @@ static void codes(void **state) {
   }
 }
 
-static void releases(void **state) {
+static void size_of_characteristics_selects_release(void **state) {
   (void)state;
   assert_ptr_equal(nvgpu_release_find(328), &nvgpu_r36);
   assert_ptr_equal(nvgpu_release_find(336), &nvgpu_r36);
@@ -49,7 +49,7 @@ static void releases(void **state) {
 /* Offsets in r35's characteristics. r35.4 added emc_en_mask before the name. */
 enum { FLAGS = 56, SM_VERSION = 92, NAME_R35_3 = 148, NAME_R35_4 = 152, MAX_FREQ = 192 };
 
-static void characteristics(void **state) {
+static void r35_characteristics_are_converted(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
     struct nvgpu_gpu_characteristics c;
@@ -60,7 +60,7 @@ static void characteristics(void **state) {
     memcpy(raw + SM_VERSION, &(uint32_t){0x807}, 4);
     memcpy(raw + (i ? NAME_R35_4 : NAME_R35_3), "ga10b", 5);
     memcpy(raw + MAX_FREQ, &(uint64_t){1300000000}, 8);
-    memset(raw + 312, 0xee, sizeof(c) - 312); /* r35 does not write it */
+    memset(raw + 312, 0xee, sizeof(c) - 312); /* r35 does not write these bytes */
     nvgpu_release_characteristics(&nvgpu_r35, &c);
     assert_int_equal(c.numa_domain_id, -1);
     assert_int_equal(c.L2_cache_size, 0x400000);
@@ -95,9 +95,9 @@ static void characteristics_round_trip(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(codes),
-      cmocka_unit_test(releases),
-      cmocka_unit_test(characteristics),
+      cmocka_unit_test(request_codes_match_r35),
+      cmocka_unit_test(size_of_characteristics_selects_release),
+      cmocka_unit_test(r35_characteristics_are_converted),
       cmocka_unit_test(characteristics_round_trip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-/* The kernel interface against sizes and codes that worked on boards
- * (docs/hardware/bring-up.md 2.2; docs/hardware/kernel-interface.md 2), and the Linux system calls.
- */
+/* Compares the kernel interface with sizes and codes that worked on boards
+ * (docs/hardware/bring-up.md 2.2; docs/hardware/kernel-interface.md 2), and tests the Linux system
+ * calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "gpu/nvgpu/os.h"
 #include "gpu/nvgpu/uapi.h"
 
-static void sizes_seen_on_boards(void **state) {
+static void sizes_match_boards(void **state) {
   (void)state;
   assert_int_equal(sizeof(struct nvgpu_gpu_characteristics), 328);
   assert_int_equal(sizeof(struct nvgpu_gpu_get_characteristics), 16);
@@ -41,7 +41,7 @@ static void sizes_seen_on_boards(void **state) {
   assert_int_equal(sizeof(struct nvgpu_gpu_l2_fb_args), 5);
 }
 
-static void request_codes(void **state) {
+static void request_codes_match_boards(void **state) {
   (void)state;
   assert_int_equal(NVGPU_GPU_IOCTL_ALLOC_AS, _IOWR('G', 8, struct nvgpu_alloc_as_args));
   assert_int_equal(NVGPU_GPU_IOCTL_FLUSH_L2, 0xc005470c);
@@ -54,8 +54,8 @@ static void request_codes(void **state) {
   assert_null(nvgpu_request_name(0x12345678));
 }
 
-/* Members with the same offset in the table share their bytes. */
-static void unions(void **state) {
+/* Members with the same offset in the table share memory. */
+static void union_members_share_memory(void **state) {
   (void)state;
   struct nvmap_create_handle h = {.size64 = 0x1122334455667788};
   assert_int_equal(h.size, 0x55667788);
@@ -95,9 +95,9 @@ static void linux_errors_are_negative(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_seen_on_boards),
-      cmocka_unit_test(request_codes),
-      cmocka_unit_test(unions),
+      cmocka_unit_test(sizes_match_boards),
+      cmocka_unit_test(request_codes_match_boards),
+      cmocka_unit_test(union_members_share_memory),
       cmocka_unit_test(linux_errors_are_negative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,8 +207,8 @@ static void test_refused(const struct opencl *opencl, const struct file *cubin, 
   refuse(opencl, bitcode, sizeof bitcode, "LLVM bitcode");
   refuse(opencl, text, sizeof text, "neither a tegracl program binary nor a CUBIN");
   struct file other = read_file(sm90), own = read_file("/proc/self/exe");
-  refuse(opencl, other.bytes, other.size, "a CUBIN for sm_90; this device runs");
-  refuse(opencl, own.bytes, own.size, "not a CUBIN (nvcc -cubin -arch=sm_87): an ELF file");
+  refuse(opencl, other.bytes, other.size, "unsupported CUBIN for sm_90; this device runs");
+  refuse(opencl, own.bytes, own.size, "not a CUBIN (nvcc -cubin -arch=sm_87), but an ELF file");
   for (size_t size = 4; size < cubin->size; size += cubin->size / 8)
     refuse(opencl, cubin->bytes, size, "CUBIN");
   free(other.bytes);
