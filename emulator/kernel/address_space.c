@@ -1,5 +1,5 @@
-/* Address spaces: their ioctls and mappings. docs/hardware/kernel-interface.md 2.2, 3.2.
- */
+/* Address spaces: their ioctls and mappings. Section numbers refer to
+ * docs/hardware/kernel-interface.md: 2.2, 3.2. */
 #include "emulator/kernel/address_space.h"
 
 #include <errno.h>
@@ -75,7 +75,8 @@ static void as_destroy(struct emu_object *object) {
   free(as);
 }
 
-/* A mapping at a place that the caller has reserved. NULL: no memory. */
+/* Creates a mapping in a range that the caller has reserved. Returns NULL if memory is
+ * exhausted. */
 static struct emu_mapping *create_mapping(uint64_t gpu, uint64_t size, struct emu_dmabuf *dmabuf,
                                           uint64_t offset) {
   struct emu_mapping *m = calloc(1, sizeof(*m));
@@ -128,7 +129,7 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
   m->flags = whole->flags;
   m->kind = whole->kind;
   m->remap = true;
-  m->fixed = true; /* its place belongs to the area */
+  m->fixed = true; /* freeing the area frees its range, too */
   if (insert_mapping(as, m))
     return 0;
   free(m);
@@ -158,7 +159,7 @@ static int as_bind_channel(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.2, ALLOC_SPACE: the checks in their order */
+/* ALLOC_SPACE: makes the checks in the driver's order (3.2). */
 static int alloc_space(struct emu_as *as, uint64_t pages, uint32_t page_size, uint32_t flags,
                        uint64_t *offset) {
   if (page_size != GPU_PAGE_BYTES)
@@ -184,7 +185,7 @@ static int alloc_space(struct emu_as *as, uint64_t pages, uint32_t page_size, ui
       return -ENOMEM;
     }
   }
-  pthread_rwlock_wrlock(&as->mappings_lock); /* the MMU reads the list of areas */
+  pthread_rwlock_wrlock(&as->mappings_lock); /* the MMU reads the list of areas under this lock */
   area->next = as->areas;
   as->areas = area;
   pthread_rwlock_unlock(&as->mappings_lock);
@@ -204,7 +205,7 @@ static int as_alloc_space_32(struct emu_object *object, int fd, void *argument) 
   return alloc_space((struct emu_as *)object, a->pages, a->page_size, a->flags, &a->o_a.offset);
 }
 
-/* 3.2, FREE_SPACE: an unknown address is no error */
+/* FREE_SPACE: an unknown address is not an error (3.2). */
 static int as_free_space(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct emu_as *as = (struct emu_as *)object;
@@ -238,7 +239,7 @@ const struct emu_area *emu_area_find(const struct emu_as *as, uint64_t address) 
   return area;
 }
 
-/* 3.2, MAP_BUFFER_EX orders 2 to 7 */
+/* MAP_BUFFER_EX: checks 2 to 7 of 3.2. */
 static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
                                const struct emu_dmabuf *dmabuf) {
   const uint32_t known = NVGPU_MAP_FIXED_OFFSET | NVGPU_MAP_CACHEABLE | NVGPU_MAP_UNMAPPED_PTE |
@@ -247,21 +248,22 @@ static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
   bool fixed = a->flags & NVGPU_MAP_FIXED_OFFSET;
   uint32_t access = (a->flags & NVGPU_MAP_ACCESS_MASK) >> NVGPU_MAP_ACCESS_SHIFT;
   if (!fixed && (a->buffer_offset || a->offset))
-    return -EINVAL; /* order 2 */
+    return -EINVAL; /* check 2 */
   if (!fixed && a->mapping_size)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (a->mapping_size > dmabuf->size || a->buffer_offset > dmabuf->size - a->mapping_size)
-    return -EINVAL; /* order 4 */
+    return -EINVAL; /* check 4 */
   if (access == NVGPU_ACCESS_INVALID)
-    return -EINVAL; /* order 5 */
+    return -EINVAL; /* check 5 */
   if (a->flags & NVGPU_MAP_TEGRA_RAW)
-    return -EINVAL; /* order 6 */
+    return -EINVAL; /* check 6 */
   if (a->flags & ~(known | emu_release()->map_flags))
-    return -EINVAL; /* order 7 */
+    return -EINVAL; /* check 7 */
   return 0;
 }
 
-/* 3.2, MAP_BUFFER_EX order 12: a mapping of the same buffer, kind and flags, with any access */
+/* MAP_BUFFER_EX: check 12 of 3.2. Finds a mapping of the same buffer with the same kind and flags;
+ * the access may differ. */
 static struct emu_mapping *same_mapping(const struct emu_as *as,
                                         const struct nvgpu_as_map_buffer_ex_args *a,
                                         const struct emu_dmabuf *dmabuf) {
@@ -275,7 +277,7 @@ static struct emu_mapping *same_mapping(const struct emu_as *as,
   return NULL;
 }
 
-/* 3.2, MAP_BUFFER_EX order 13 */
+/* MAP_BUFFER_EX: check 13 of 3.2. */
 static bool is_place_valid(const struct emu_as *as, uint64_t address, uint64_t size) {
   const struct emu_area *area = emu_area_find(as, address);
   return address + size > address && address % GPU_PAGE_BYTES == 0 && area &&
@@ -284,7 +286,7 @@ static bool is_place_valid(const struct emu_as *as, uint64_t address, uint64_t s
 
 static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) {
   struct emu_dmabuf *dmabuf;
-  int error = emu_dmabuf_from_fd((int)a->dmabuf_fd, &dmabuf); /* order 1 */
+  int error = emu_dmabuf_from_fd((int)a->dmabuf_fd, &dmabuf); /* check 1 */
   if (error)
     return error;
   bool fixed = a->flags & NVGPU_MAP_FIXED_OFFSET;
@@ -294,15 +296,15 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   bool read_only = emu_dmabuf_read_only(dmabuf, (int)a->dmabuf_fd);
   error = check_map_arguments(a, dmabuf);
   if (!error && (fcntl((int)a->dmabuf_fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
-    error = -EINVAL; /* order 8 */
+    error = -EINVAL; /* check 8 */
   if (error)
     goto out;
   if (!dmabuf->allocated || emu_dmabuf_host(dmabuf)) {
-    error = -ENOMEM; /* order 9 */
+    error = -ENOMEM; /* check 9 */
     goto out;
   }
   if (access == NVGPU_ACCESS_READ_WRITE && read_only) {
-    error = -EINVAL; /* order 11 */
+    error = -EINVAL; /* check 11 */
     goto out;
   }
   m = same_mapping(as, a, dmabuf);
@@ -314,10 +316,10 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   size = round_to_pages(a->mapping_size ? a->mapping_size : dmabuf->size - a->buffer_offset);
   error = -EINVAL;
   if (fixed && (a->buffer_offset % GPU_PAGE_BYTES || !size || !is_place_valid(as, a->offset, size)))
-    goto out; /* order 13 */
+    goto out; /* check 13 */
   error = -ENOMEM;
   if (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE)
-    goto out; /* order 14 */
+    goto out; /* check 14 */
   gpu = fixed ? a->offset : emu_buddy_alloc(&as->user, size + emu_check_gap());
   m = gpu ? create_mapping(gpu, size, dmabuf, a->buffer_offset) : NULL;
   if (m) {
@@ -333,7 +335,7 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
     free(m);
   }
   if (gpu && !fixed)
-    emu_buddy_free(&as->user, gpu); /* order 15 */
+    emu_buddy_free(&as->user, gpu); /* check 15 */
 out:
   emu_object_put(&dmabuf->object);
   return error;
@@ -344,11 +346,12 @@ static int as_map_buffer(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_as_map_buffer_ex_args *a = argument;
   const uint32_t needed = emu_release()->map_flags_needed;
   if ((a->flags & needed) != needed)
-    return -EINVAL; /* r35 only; before all others */
+    return -EINVAL; /* only r35 makes this check, and makes it first */
   return map_buffer((struct emu_as *)object, argument);
 }
 
-/* 3.2, UNMAP_BUFFER: always 0. The driver's own mappings are not the client's. */
+/* UNMAP_BUFFER: always succeeds (3.2). The driver's own mappings cannot be removed by the
+ * client. */
 static void unmap_buffer(struct emu_as *as, uint64_t offset) {
   struct emu_mapping *m = emu_mmu_find_exact(as, offset);
   if (!m)
@@ -411,7 +414,7 @@ uint64_t emu_as_syncpoints(struct emu_as *as) {
   return as->syncpoint_ro;
 }
 
-/* 3.2, GET_SYNC_RO_MAP */
+/* GET_SYNC_RO_MAP (3.2). */
 static int as_sync_ro_map(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct nvgpu_as_get_sync_ro_map_args *a = argument;
@@ -423,7 +426,7 @@ static int as_sync_ro_map(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.2, MAPPING_MODIFY: kinds change nothing in this memory */
+/* MAPPING_MODIFY: the kind has no effect in this memory (3.2). */
 static int as_mapping_modify(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct nvgpu_as_mapping_modify_args *a = argument;
@@ -436,7 +439,7 @@ static int as_mapping_modify(struct emu_object *object, int fd, void *argument) 
   return 0;
 }
 
-/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS are ENOTTY on r36. */
+/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS return ENOTTY on r36. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_AS_IOCTL_BIND_CHANNEL, as_bind_channel},
     {NVGPU32_AS_IOCTL_ALLOC_SPACE, as_alloc_space_32},

@@ -1,14 +1,13 @@
-/* Power-of-two blocks of GPU virtual addresses, with a last-in-first-out list of the free
- * blocks of each size.
- */
+/* Allocates power-of-two blocks of GPU virtual addresses, with a last-in-first-out list of free
+ * blocks for each size. */
 #include "emulator/kernel/buddy.h"
 
 #include <stdlib.h>
 
 #include "gpu/hw/memory.h"
 
-/* A block of 2^order pages. Its root is the initial block from which it was cut: the offsets of
- * buddies count from the root's start, not from address 0. */
+/* A block of 2^order pages. root is the start of the initial block from which it was split: the
+ * offsets of buddies are relative to it, not to address 0. */
 struct emu_buddy_block {
   struct emu_buddy_block *next, **link; /* free list */
   struct emu_buddy_block *next_in_bucket;
@@ -23,7 +22,7 @@ static uint64_t block_bytes(unsigned order) {
 
 static struct emu_buddy_block **find_bucket(const struct emu_buddy *buddy, uint64_t start) {
   uint64_t page = start / GPU_PAGE_BYTES;
-  /* Fibonacci hashing: block starts have many low zeros. */
+  /* Fibonacci hashing, because the low bits of block starts are mostly zero. */
   return &buddy->bucket[(page * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - buddy->bucket_bits)];
 }
 
@@ -41,7 +40,8 @@ static void block_insert(struct emu_buddy *buddy, struct emu_buddy_block *block)
   buddy->block_count++;
 }
 
-/* Makes a table of 2^bits buckets. False: no memory; the old one stays. */
+/* Resizes the table to 2^bits buckets. If memory is exhausted, returns false and keeps the old
+ * table. */
 static bool set_buckets(struct emu_buddy *buddy, unsigned bits) {
   const struct emu_buddy old = *buddy;
   struct emu_buddy_block **bucket = calloc((size_t)1 << bits, sizeof(struct emu_buddy_block *));
@@ -131,8 +131,8 @@ void emu_buddy_destroy(struct emu_buddy *buddy) {
   buddy->bucket = NULL;
 }
 
-/* Cuts a block that is on no list in two: it becomes the left half. Returns the right half, which
- * is on no list; NULL: no memory. */
+/* Splits a block that is in no list; it becomes the left half. Returns the right half, which is in
+ * no list, or NULL if memory is exhausted. */
 static struct emu_buddy_block *split_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   unsigned order = block->order - 1u;
   struct emu_buddy_block *right =
@@ -143,7 +143,7 @@ static struct emu_buddy_block *split_block(struct emu_buddy *buddy, struct emu_b
   return right;
 }
 
-/* Frees a block that is on no list, and merges it with its free buddies. */
+/* Frees a block that is in no list, and merges it with free buddies. */
 static void release_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   while (block->order < block->root_order) {
     uint64_t offset = (block->start - block->root) ^ block_bytes(block->order);
@@ -183,7 +183,7 @@ uint64_t emu_buddy_alloc(struct emu_buddy *buddy, uint64_t size) {
   return block->start;
 }
 
-/* The free block that has address, or NULL. */
+/* Returns the free block that contains address, or NULL. */
 static struct emu_buddy_block *free_block_at(struct emu_buddy *buddy, uint64_t address) {
   for (unsigned order = 0; order < BUDDY_ORDERS; order++) {
     for (struct emu_buddy_block *block = buddy->free[order]; block; block = block->next) {
@@ -204,7 +204,7 @@ bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t s
     if (!block)
       break;
     list_take(block);
-    /* Halve until the block starts at the address and does not pass the end. */
+    /* Split until the block starts at the address and ends before the end. */
     while (block->start < at || block->start + block_bytes(block->order) > end) {
       struct emu_buddy_block *right = split_block(buddy, block);
       if (!right) {

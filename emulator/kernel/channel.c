@@ -1,4 +1,5 @@
-/* Channels: their ioctls and lifetime. docs/hardware/kernel-interface.md 2.4, 3.4. */
+/* Channels: their ioctls and lifetime. Section numbers refer to docs/hardware/kernel-interface.md:
+ * 2.4, 3.4. */
 #include "emulator/kernel/channel.h"
 
 #include <errno.h>
@@ -32,19 +33,19 @@ struct emu_channels emu_channels;
 
 enum {
   WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
-  KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND order 1 */
+  KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND check 1 */
   SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
 };
 
 static const struct emu_object_ops channel_ops;
 
-/* 3.1, OPEN_CHANNEL: the checks in their order */
+/* OPEN_CHANNEL: makes the checks in the driver's order (3.1). */
 int emu_channel_open(int32_t runlist) {
   const int32_t runlist_gr = 0;
   if (runlist > runlist_gr)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (!emu_channels.free_count)
-    return -ENOMEM; /* order 5 */
+    return -ENOMEM; /* check 5 */
   struct emu_channel *channel = emu_object_create(&channel_ops, sizeof(*channel));
   struct emu_channel_engine *engine = emu_channel_engine_create();
   if (!channel || !engine) {
@@ -73,9 +74,9 @@ int emu_channel_open(int32_t runlist) {
   return fd;
 }
 
-/* A close of a channel with unfinished work: nvgpu tries for a while to remove it from its TSG, and
- * then aborts the TSG (common/fifo/tsg.c, nvgpu_tsg_unbind_channel). Turns are counted too, to give
- * the work the same chance on a slow machine. */
+/* Closes a channel that has unfinished work. nvgpu tries for a while to remove it from its TSG and
+ * then aborts the TSG (common/fifo/tsg.c, nvgpu_tsg_unbind_channel). The loop also counts the
+ * channel's turns, so that the work has the same chance on a slow machine. */
 static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
   const uint32_t first = channel->engine->turns;
@@ -88,7 +89,7 @@ static void settle_before_close(struct emu_channel *channel) {
     pthread_mutex_lock(&emu_gpu.lock);
   }
   atomic_fetch_sub(&emu_engine.settling, 1);
-  /* A preemption that fails ends the TSG and all its channels. */
+  /* A failed preemption aborts the TSG with all its channels. */
   if (channel->tsg && (emu_tsg_needs(channel) ||
                        (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
     emu_tsg_abort(channel->tsg, 0);
@@ -96,8 +97,8 @@ static void settle_before_close(struct emu_channel *channel) {
 }
 
 static void warn_if_given_up(const struct emu_channel *channel) {
-  /* A turn that has not ended counts, because the client may close the channel as soon as it sees
-   * the result of its work. */
+  /* A turn in progress counts, because the client may close the channel as soon as it sees the
+   * result of its work. */
   const bool used = channel->engine->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
     emu_warn("a client gave up a channel because SET_PREEMPTION_MODE was refused. The request may "
@@ -115,7 +116,7 @@ static void channel_close(struct emu_object *object, int fd) {
   settle_before_close(channel);
 }
 
-/* 3.4, close(channel fd): the channel stops and leaves its TSG. */
+/* close of a channel's fd: the channel stops and leaves its TSG (3.4). */
 static void channel_closed(struct emu_object *object) {
   struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
@@ -138,7 +139,7 @@ static void channel_closed(struct emu_object *object) {
     emu_as_unmap(channel->as, channel->gpfifo_mapping);
   channel->gpfifo_mapping = NULL;
   emu_power_use();
-  emu_engine_wake(); /* the GPU may be switched off later */
+  emu_engine_wake(); /* so that the engine switches the GPU off when it is due */
   emu_object_put(&channel->object);
 }
 
@@ -156,7 +157,7 @@ static void channel_destroy(struct emu_object *object) {
   free(channel);
 }
 
-/* Gets the dma-buf of an fd, with a reference, if it has memory: 3.4, SETUP_BIND order 14 */
+/* Gets a reference to an fd's dma-buf, which must have memory (check 14 of SETUP_BIND, 3.4). */
 static int get_usermode_buffer(int fd, struct emu_dmabuf **out) {
   int error = emu_dmabuf_from_fd(fd, out);
   if (error)
@@ -168,28 +169,28 @@ static int get_usermode_buffer(int fd, struct emu_dmabuf **out) {
   return -ENOMEM;
 }
 
-/* 3.4, SETUP_BIND orders 1 to 10 */
+/* SETUP_BIND: checks 1 to 10 of 3.4. */
 static int check_setup_bind(const struct emu_channel *channel,
                             const struct nvgpu_channel_setup_bind_args *a) {
   bool usermode = a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT;
   bool deterministic = a->flags & NVGPU_SETUP_BIND_DETERMINISTIC;
   uint32_t entries = a->num_gpfifo_entries;
   if (entries < (usermode ? (uint32_t)GP_ENTRIES_MIN : (uint32_t)KERNEL_ENTRIES_MIN))
-    return -EINVAL; /* order 1 */
+    return -EINVAL; /* check 1 */
   if (entries & (entries - 1))
-    return -EINVAL; /* order 2 */
+    return -EINVAL; /* check 2 */
   if (entries > UINT32_MAX / GP_ENTRY_BYTES)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (!channel->as)
-    return -EINVAL; /* order 4 */
+    return -EINVAL; /* check 4 */
   if (!channel->tsg)
-    return -EINVAL; /* order 5 */
+    return -EINVAL; /* check 5 */
   if (channel->usermode || channel->submit)
-    return -EEXIST; /* orders 6 and 7 */
+    return -EEXIST; /* checks 6 and 7 */
   if (deterministic && channel->watchdog)
-    return -EINVAL; /* order 8 */
+    return -EINVAL; /* check 8 */
   if (usermode && !deterministic)
-    return -EINVAL; /* order 9 */
+    return -EINVAL; /* check 9 */
   return 0;
 }
 
@@ -198,23 +199,23 @@ static int setup_usermode(struct emu_channel *channel, struct nvgpu_channel_setu
   struct emu_dmabuf *gpfifo = NULL, *userd = NULL;
   struct emu_mapping *ring = NULL;
   if (a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0)
-    return -EINVAL; /* order 12 */
+    return -EINVAL; /* check 12 */
   if (a->gpfifo_dmabuf_offset || a->userd_dmabuf_offset)
-    return -EINVAL;                                          /* order 13 */
-  error = get_usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* order 14 */
+    return -EINVAL;                                          /* check 13 */
+  error = get_usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* check 14 */
   if (error)
     return error;
   uint64_t bytes = (uint64_t)a->num_gpfifo_entries * GP_ENTRY_BYTES;
   if (gpfifo->size < (bytes > GPFIFO_BYTES_MIN ? bytes : GPFIFO_BYTES_MIN)) {
-    error = -EINVAL; /* order 15 */
+    error = -EINVAL; /* check 15 */
     goto fail;
   }
   ring = emu_as_map_kernel(channel->as, gpfifo, 0, gpfifo->size, false, EMU_NO_SYNCPOINT);
   if (!ring) {
-    error = -ENOMEM; /* order 16 */
+    error = -ENOMEM; /* check 16 */
     goto fail;
   }
-  error = get_usermode_buffer(a->userd_dmabuf_fd, &userd); /* order 17 */
+  error = get_usermode_buffer(a->userd_dmabuf_fd, &userd); /* check 17 */
   if (error)
     goto fail;
   channel->gpfifo = gpfifo;
@@ -251,7 +252,7 @@ static int setup_bind(struct emu_object *object, int fd, void *argument) {
   return setup_ring((struct emu_channel *)object, argument);
 }
 
-/* ALLOC_GPFIFO_EX, the old form of SETUP_BIND: the driver writes the ring. */
+/* ALLOC_GPFIFO_EX, the predecessor of SETUP_BIND: the driver writes the ring. */
 static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
   struct nvgpu_channel_setup_bind_args args = {
@@ -279,7 +280,7 @@ static int set_watchdog(struct emu_object *object, int fd, void *argument) {
 
 enum { GRAPHICS_CLASS = 1, OTHER_CLASS = 2 };
 
-/* 3.4, ALLOC_OBJ_CTX: the classes that nvgpu accepts */
+/* ALLOC_OBJ_CTX: the classes that nvgpu accepts (3.4). */
 static int class_kind(uint32_t class) {
   static const struct {
     uint16_t class, kind;
@@ -301,9 +302,9 @@ static int class_kind(uint32_t class) {
   return 0;
 }
 
-/* Makes the context of a TSG, at its first ALLOC_OBJ_CTX. The context's header is in the driver's
- * part of the address space, and the hardware has 40 bits for its address. With a higher address
- * the copy engines never become idle and a board freezes (docs/hardware/kernel-interface.md trap
+/* Creates a TSG's context at its first ALLOC_OBJ_CTX. The context's header is in the driver's part
+ * of the address space, but the hardware has only 40 bits for its address. With a higher address
+ * the copy engines never become idle, and a board freezes (docs/hardware/kernel-interface.md trap
  * T1). */
 static int make_context(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
@@ -327,8 +328,8 @@ static int make_context(struct emu_channel *channel) {
   return -EINVAL;
 }
 
-/* Preempts the channel's TSG. -EINVAL if the channel has left the TSG meanwhile, because gpu.lock
- * is released. */
+/* Preempts the channel's TSG. Returns -EINVAL if the channel has left the TSG while gpu.lock was
+ * released. */
 static int preempt_tsg(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   emu_object_get(&channel->object);
@@ -345,9 +346,9 @@ static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_alloc_obj_ctx_args *a = argument;
   int kind = class_kind(a->class_num);
   if (!channel->as || !kind || !channel->tsg)
-    return -EINVAL; /* orders 1 to 3 */
+    return -EINVAL; /* checks 1 to 3 */
   if (kind == GRAPHICS_CLASS && channel->veid > 0)
-    return -EINVAL; /* order 4 */
+    return -EINVAL; /* check 4 */
   struct emu_tsg *tsg = channel->tsg;
   int error = preempt_tsg(channel);
   if (error)
@@ -417,7 +418,7 @@ static int set_notifier(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.4, GET_USER_SYNCPOINT. Without an address space the real driver crashes. */
+/* GET_USER_SYNCPOINT (3.4). The real driver crashes if the channel has no address space. */
 static int user_syncpoint(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = (struct emu_channel *)object;
   struct nvgpu_get_user_syncpoint_args *a = argument;
@@ -451,19 +452,20 @@ static int get_timedout(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Sets the context-switch timeout. SET_TIMEOUT_EX also has a flag for the kernel's log. */
+/* SET_TIMEOUT sets the context-switch timeout. SET_TIMEOUT_EX also has a flag for the kernel
+ * log. */
 static int set_timeout(struct emu_object *object, int fd, void *argument) {
   ((struct emu_channel *)object)->switch_limit_ms =
       ((const struct nvgpu_set_timeout_args *)argument)->timeout;
   return 0;
 }
 
-/* SET_NVMAP_FD ignores its argument. */
+/* The argument of SET_NVMAP_FD is ignored. */
 static int ignore_nvmap_fd(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* A disabled channel is not loaded again; if it is loaded it runs until PREEMPT. */
+/* A disabled channel is not loaded any more, but if it is already loaded it runs until PREEMPT. */
 static int set_enabled(struct emu_object *object, bool enabled) {
   ((struct emu_channel *)object)->disabled = !enabled;
   emu_engine_wake();
@@ -478,8 +480,8 @@ static int disable_channel(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
-/* Disables the TSG meanwhile, and enables it even if it was disabled before: nvgpu's
- * os/linux/ioctl_channel.c. */
+/* Like nvgpu, disables the TSG meanwhile, and then enables it even if it was disabled before
+ * (os/linux/ioctl_channel.c). */
 static int preempt_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
   if (!tsg)
@@ -500,10 +502,10 @@ static int force_reset(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* The condition of WAIT: in memory of a dma-buf. */
+/* The condition of WAIT, in the memory of a dma-buf. */
 struct wait_condition {
   struct emu_channel *channel;
-  uint8_t *at; /* a semaphore, which becomes payload; or a notifier, whose status becomes 0 */
+  uint8_t *at; /* a semaphore that becomes payload, or a notifier whose status becomes 0 */
   bool semaphore;
   uint32_t payload;
 };
@@ -519,8 +521,8 @@ static bool is_satisfied(const struct wait_condition *w) {
   return !notifier.status;
 }
 
-/* Waits until the condition is satisfied, the channel was aborted, or the time is over (timeout 0:
- * never). False: time over, or a signal without a timeout. */
+/* Waits until the condition is satisfied, the channel is aborted, or the timeout expires (0: no
+ * timeout). Returns false after a timeout, or if a signal interrupts a wait without a timeout. */
 static bool wait_for_condition(const struct wait_condition *w, uint32_t timeout_ms) {
   enum { WAIT_STEP_US = 100 };
   const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
@@ -539,7 +541,7 @@ static bool wait_for_condition(const struct wait_condition *w, uint32_t timeout_
   return true;
 }
 
-/* Writes to a notifier what the driver writes there after the wait. */
+/* Writes the driver's values to a notifier after the wait. */
 static int write_notifier(const struct wait_condition *w) {
   if (!is_satisfied(w))
     return -ETIMEDOUT; /* the channel was aborted */
@@ -548,7 +550,7 @@ static int write_notifier(const struct wait_condition *w) {
   return 0;
 }
 
-/* 3.4, WAIT; the errno values are from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
+/* WAIT (3.4). The errno values come from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
 static int channel_wait(struct emu_object *object, int fd, void *argument) {
   enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1 };
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -594,7 +596,7 @@ static int open_another(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Graphics: the buffer is not used here. */
+/* A request for graphics; the buffer is not used. */
 static int zcull_bind(struct emu_object *object, int fd, void *argument) {
   const struct emu_channel *channel = (const struct emu_channel *)object;
   return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;
@@ -607,7 +609,7 @@ static int set_boosted(struct emu_object *object, int fd, void *argument) {
   return -EINVAL;
 }
 
-/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE are ENOTTY: they are requests of the TSG. */
+/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE return ENOTTY because they are requests of the TSG. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, ignore_nvmap_fd},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, set_timeout},

@@ -1,4 +1,4 @@
-/* The driver's record of a channel, which is changed with gpu.lock held. */
+/* A channel as the kernel driver sees it. gpu.lock protects it. */
 #ifndef TEGRACL_EMULATOR_CHANNEL_H
 #define TEGRACL_EMULATOR_CHANNEL_H
 
@@ -25,24 +25,24 @@ struct emu_channel {
   struct emu_channel *next_in_tsg;
   uint32_t veid;
   uint32_t watchdog_ms;
-  /* The context-switch timeout as nvgpu counts it: how long the TSG kept others waiting. */
+  /* The context-switch timeout as in nvgpu: the time for which the TSG has kept others waiting. */
   uint32_t switch_limit_ms, switch_late_ms, switch_late_get;
-  bool watchdog, watchdog_set; /* it is on; the client has set watchdog_ms */
-  bool deterministic;          /* SETUP_BIND with DETERMINISTIC */
-  bool usermode;               /* the client writes the ring */
-  bool railgating_allowed;     /* by SET_DETERMINISTIC_OPTS */
-  bool has_object;             /* ALLOC_OBJ_CTX was done */
-  bool preemption_refused;     /* SET_PREEMPTION_MODE failed */
-  atomic_bool serviceable;     /* it is in a TSG and was not aborted */
-  bool disabled;               /* TSG or channel DISABLE */
+  bool watchdog, watchdog_set; /* watchdog is enabled; the client has set watchdog_ms */
+  bool deterministic;          /* SETUP_BIND had the flag DETERMINISTIC */
+  bool usermode;               /* SETUP_BIND had USERMODE_SUPPORT: the client writes the ring */
+  bool railgating_allowed;     /* set by SET_DETERMINISTIC_OPTS */
+  bool has_object;             /* ALLOC_OBJ_CTX has succeeded */
+  bool preemption_refused;     /* SET_PREEMPTION_MODE has failed */
+  atomic_bool serviceable;     /* in a TSG, and not aborted */
+  bool disabled;               /* by DISABLE of the TSG or the channel */
   struct emu_dmabuf *gpfifo, *userd;
   struct emu_mapping *gpfifo_mapping;
-  uint32_t entries; /* of the ring; a power of two */
+  uint32_t entries; /* entries in the ring; a power of two */
   struct emu_dmabuf *notifier;
   uint64_t notifier_offset;
   int syncpoint; /* -1: none */
   uint64_t syncpoint_va;
-  struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
+  struct emu_submit *submit; /* NULL if the client writes the ring, or there is no ring */
   struct emu_channel_engine *engine;
 };
 
@@ -52,10 +52,10 @@ extern struct emu_channels {
   int free_count;
   uint64_t opened;               /* so far */
   struct emu_watchdog *watchdog; /* NULL: no thread */
-  int watched;                   /* channels that it watches */
+  int watched;                   /* number of channels watched */
 } emu_channels;
 
-/* A new fd, or -errno. */
+/* Opens a channel. Returns an fd or -errno. */
 int emu_channel_open(int32_t runlist);
 
 #endif

@@ -1,6 +1,5 @@
-/* The control node: characteristics, clocks, time, and requests that open address spaces,
- * TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1.
- */
+/* The control node: characteristics, clocks, time, and requests that open address spaces, TSGs and
+ * channels. Section numbers refer to docs/hardware/kernel-interface.md: 2.1, 3.1. */
 #include "emulator/kernel/ctrl.h"
 
 #include <errno.h>
@@ -38,20 +37,20 @@ enum {
   GPU_CLOCK_MIN_HZ = 114750000,  /* Orin's lowest devfreq step */
   GPU_CLOCK_STEP_HZ = 102000000, /* distance of Orin's devfreq steps */
   CLOCK_POINTS_MAX = 16,
-  AS_APERTURE_BITS = 49, /* 3.1, ALLOC_AS order 7 */
+  AS_APERTURE_BITS = 49, /* 3.1, ALLOC_AS check 7 */
   ENGINE_GR = 0,
   ENGINE_GR_COPY = 1,
   RUNLIST_GR = 0,
 };
 
-/* Copies to a buffer to which the argument points. For a bad pointer it returns the positive count
- * of bytes not copied (1.4, last paragraph). */
+/* Copies data to a buffer to which the argument points. For a bad pointer returns the number of
+ * bytes not copied, like the driver (1.4, last paragraph). */
 static int copy_to_buffer(uint64_t user, const void *data, size_t bytes) {
   return emu_copy_to_user(user, data, bytes) ? (int)bytes : 0;
 }
 
-/* 2.1.1, for the board at full power instead of the mode of 30 W in which it was measured
- * (docs/hardware/kernel-interface.md trap T11) */
+/* The characteristics of 2.1.1, but of a board at full power; those were measured in the 30 W mode
+ * (docs/hardware/kernel-interface.md trap T11). */
 static int get_characteristics(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct nvgpu_gpu_get_characteristics *a = argument;
@@ -108,7 +107,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .max_dbg_tsg_timeslice = 4000000,
       .device_instance_id = ((struct emu_ctrl *)object)->instance,
   };
-  /* 3.1, GET_CHARACTERISTICS order 2 */
+  /* 3.1, GET_CHARACTERISTICS check 2 */
   char shaped[sizeof(c)];
   size_t all = nvgpu_release_pack_characteristics(emu_release(), &c, shaped);
   size_t bytes =
@@ -123,21 +122,21 @@ static int zcull_size(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, ALLOC_AS: the checks in their order */
+/* ALLOC_AS: makes the checks in the driver's order (3.1). */
 static int alloc_as(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_alloc_as_args *a = argument;
   if (a->big_page_size)
-    return -EINVAL; /* order 2: the set of big page sizes is empty */
+    return -EINVAL; /* check 2: there are no big page sizes */
   if (!a->va_range_start || a->va_range_start % NVGPU_AS_RANGE_ALIGN)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (!a->va_range_end || a->va_range_end % NVGPU_AS_RANGE_ALIGN)
-    return -EINVAL; /* order 4 */
+    return -EINVAL; /* check 4 */
   if (a->va_range_start >= a->va_range_end)
-    return -EINVAL; /* order 5 */
+    return -EINVAL; /* check 5 */
   if (a->va_range_split)
-    return -EINVAL; /* order 6 */
+    return -EINVAL; /* check 6 */
   if (a->va_range_end > (UINT64_C(1) << AS_APERTURE_BITS) - NVGPU_AS_KERNEL_BYTES)
-    return -ENOMEM; /* order 7 */
+    return -ENOMEM; /* check 7 */
   struct emu_as *as = emu_as_create(a->va_range_start, a->va_range_end);
   if (!as)
     return -ENOMEM;
@@ -149,23 +148,23 @@ static int alloc_as(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, OPEN_TSG: the checks in their order */
+/* OPEN_TSG: makes the checks in the driver's order (3.1). */
 static int open_tsg(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_open_tsg_args *a = argument;
   uint64_t instance = ((struct emu_ctrl *)object)->instance;
   bool share = a->flags & NVGPU_OPEN_TSG_SHARE;
   if (!share && (a->source_device_instance_id || a->share_token))
-    return -EINVAL; /* order 1 */
+    return -EINVAL; /* check 1 */
   if (share && (!a->source_device_instance_id || !a->share_token))
-    return -EINVAL; /* order 2 */
+    return -EINVAL; /* check 2 */
   int tsg_fd;
   if (share) {
     struct emu_tsg *shared = emu_share_use(a->source_device_instance_id, instance, a->share_token);
     if (!shared)
-      return -EINVAL; /* order 3 */
+      return -EINVAL; /* check 3 */
     tsg_fd = emu_table_open("nvgpu-ga10b-tsg", &shared->object);
   } else {
-    tsg_fd = emu_tsg_open(); /* orders 4 and 5 */
+    tsg_fd = emu_tsg_open(); /* checks 4 and 5 */
   }
   if (tsg_fd < 0)
     return tsg_fd;
@@ -257,7 +256,7 @@ static int gpc_logical_map(struct emu_object *object, int fd, void *argument) {
   return gpc_map(a->map_buf_size, a->logical_gpc_buf_addr);
 }
 
-/* 3.1, FLUSH_L2: nothing is cached here */
+/* FLUSH_L2: there is no cache to flush (3.1). */
 static int flush_l2(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_gpu_l2_fb_args *a = argument;
   if ((!a->l2_flush && !a->fb_flush) || (a->l2_invalidate && !a->l2_flush))
@@ -270,8 +269,8 @@ static int gpu_time(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, GET_CPU_TIME_CORRELATION_INFO. TSC is the system counter, which Linux
- * gives as CLOCK_MONOTONIC_RAW; OSTIME is CLOCK_MONOTONIC. */
+/* GET_CPU_TIME_CORRELATION_INFO (3.1). TSC is the system counter, which is CLOCK_MONOTONIC_RAW on
+ * Linux; OSTIME is CLOCK_MONOTONIC. */
 static int time_correlation(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_cpu_time_correlation_info_args *a = argument;
   if (a->count > NVGPU_TIME_SAMPLES_MAX)
@@ -289,7 +288,7 @@ static int time_correlation(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, GET_ENGINE_INFO; GR and the copy engine after it, both on GR's runlist */
+/* GET_ENGINE_INFO: GR and then the copy engine, both on GR's runlist (3.1). */
 static int engine_info(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_engine_info_args *a = argument;
   const struct nvgpu_gpu_get_engine_info_item items[] = {
@@ -304,7 +303,7 @@ static int engine_info(struct emu_object *object, int fd, void *argument) {
   return result;
 }
 
-/* 3.1, CLK_GET_RANGE: one domain, GPCCLK */
+/* CLK_GET_RANGE: the only domain is GPCCLK (3.1). */
 static int clk_range(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1 };
   struct nvgpu_gpu_clk_range_args *a = argument;
@@ -369,7 +368,7 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, CLK_GET_VF_POINTS */
+/* CLK_GET_VF_POINTS (3.1). */
 static int clk_points(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_clk_vf_points_args *a = argument;
   uint64_t points[CLOCK_POINTS_MAX];
@@ -389,7 +388,7 @@ static int clk_points(struct emu_object *object, int fd, void *argument) {
   return emu_copy_to_user(a->clk_vf_point_entries, points, count * sizeof(points[0]));
 }
 
-/* 3.1, GET_EVENT_FD, the sensors and SET_THERM_ALERT_LIMIT: off on Orin */
+/* GET_EVENT_FD, the sensors and SET_THERM_ALERT_LIMIT are not supported on Orin (3.1). */
 static int feature_off(struct emu_object *object, int fd, void *argument) {
   return -EINVAL;
 }
@@ -419,30 +418,30 @@ static int deterministic_opts(struct emu_object *object, int fd, void *argument)
       return -EINVAL;
     if (a->flags & (allow | disallow))
       channel->railgating_allowed = a->flags & allow;
-    emu_engine_wake(); /* the GPU may be switched off later */
+    emu_engine_wake(); /* so that the engine switches the GPU off when it is due */
   }
   return 0;
 }
 
-/* 3.1, REGISTER_BUFFER: the checks in their order */
+/* REGISTER_BUFFER: makes the checks in the driver's order (3.1). */
 static int register_buffer(struct emu_object *object, int fd, void *argument) {
   const uint32_t comptags_given = 1, is_mutable = 2, modify = 4;
   struct nvgpu_gpu_register_buffer_args *a = argument;
   if (a->metadata_size > NVGPU_METADATA_BYTES_MAX)
-    return -EINVAL; /* order 1 */
+    return -EINVAL; /* check 1 */
   if (a->comptags_alloc_control > NVGPU_COMPTAGS_REQUIRED)
-    return -EINVAL; /* order 2 */
+    return -EINVAL; /* check 2 */
   struct emu_dmabuf *dmabuf;
   int error = emu_dmabuf_from_fd(a->dmabuf_fd, &dmabuf);
   if (error)
-    return error; /* order 3 */
+    return error; /* check 3 */
   uint8_t metadata[NVGPU_METADATA_BYTES_MAX];
   if (dmabuf->registered && (!(a->flags & modify) || !dmabuf->mutable_metadata))
-    error = -EINVAL; /* order 4 */
+    error = -EINVAL; /* check 4 */
   else if (emu_copy_from_user(metadata, a->metadata_addr, a->metadata_size))
-    error = -EFAULT; /* order 5 */
+    error = -EFAULT; /* check 5 */
   else if (a->comptags_alloc_control == NVGPU_COMPTAGS_REQUIRED)
-    error = -ENOMEM; /* order 6: none on 4 KiB pages */
+    error = -ENOMEM; /* check 6: 4 KiB pages have no compression tags */
   if (!error) {
     dmabuf->registered = true;
     dmabuf->mutable_metadata = a->flags & is_mutable;

@@ -1,4 +1,4 @@
-/* An open of the control node, and its rare requests. */
+/* An open of the control node, and its rarely used requests. */
 #ifndef TEGRACL_EMULATOR_CTRL_H
 #define TEGRACL_EMULATOR_CTRL_H
 
@@ -11,25 +11,26 @@
 
 struct emu_ctrl {
   struct emu_object object;
-  void *mapping; /* of the user-mode page; NULL: not mapped */
+  void *mapping; /* of the user-mode page; NULL if not mapped */
   size_t mapping_length;
   int mapping_protection;
-  ino_t page_inode, nothing_inode; /* of the files that are mapped while the GPU is on, and off */
-  bool hidden;                     /* the mapping has no page: the GPU is off */
+  ino_t page_inode,
+      nothing_inode; /* inodes of the files that are mapped while the GPU is on and off */
+  bool hidden;       /* the GPU is off, so the mapping has no page */
   struct emu_ctrl *next_mapped;
-  uint64_t instance; /* device instance id; from 1 */
+  uint64_t instance; /* device instance id, starting at 1 */
   uint64_t tokens;   /* number of tokens issued for sharing TSGs */
 };
 
 extern struct emu_ctrls {
-  struct emu_ctrl *mapped; /* those with a mapping of the user-mode page */
-  uint64_t opened;         /* so far: the last instance */
+  struct emu_ctrl *mapped; /* list of those with a mapping of the user-mode page */
+  uint64_t opened;         /* number of opens so far; the last instance */
 } emu_ctrls;
 
-/* A new fd, or -errno. */
+/* Opens the control node. Returns an fd or -errno. */
 int emu_ctrl_open(void);
 
-/* ctrl_rare.c. Each is the function of a struct emu_ioctl. */
+/* Requests implemented in ctrl_rare.c; see struct emu_ioctl. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument);
 int emu_ctrl_prepare_read(struct emu_object *object, int fd, void *argument);
 int emu_ctrl_mark_write(struct emu_object *object, int fd, void *argument);

@@ -1,8 +1,6 @@
-/* Requests of the control node that a compute client does not make: the debugger's, those
- * for graphics and compression, video memory, and clocks.
- * docs/hardware/kernel-interface.md 2.1, 3.1; details that are missing there are from
- * nvgpu's ioctl_ctrl.c of L4T r36.4.3.
- */
+/* Requests of the control node that compute clients do not make: debugging, graphics, compression,
+ * video memory, and clocks. docs/hardware/kernel-interface.md 2.1, 3.1; other details come from
+ * nvgpu's ioctl_ctrl.c of L4T r36.4.3. */
 #include <errno.h>
 
 #include "emulator/boards.h"
@@ -16,16 +14,16 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  /* ALLOC_VIDMEM's flags: nvgpu-ctrl.h */
+  /* flags of ALLOC_VIDMEM (nvgpu-ctrl.h) */
   VIDMEM_CPU_MASK = 7 << 1,
   VIDMEM_VPR = 1 << 4,
-  /* flags of SUBMIT_GPFIFO and of PREPARE_COMPRESSIBLE_READ: nvgpu.h */
+  /* flags of SUBMIT_GPFIFO and PREPARE_COMPRESSIBLE_READ (nvgpu.h) */
   FENCE_GET = 1 << 1,
   SYNC_FENCE = 1 << 3,
 };
 static const uint32_t no_syncpoint = UINT32_MAX;
 
-/* There is no 3D engine here: the driver's error for missing zcull and ZBC. */
+/* There is no 3D engine, so this returns the driver's error for missing zcull and ZBC. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument) {
   return -ENODEV;
 }
@@ -38,8 +36,8 @@ static int check_buffer(int fd) {
   return 0;
 }
 
-/* 2.1, nr 6 and 7: no buffer has compression tags, so there is nothing to do, and
- * no fence to wait for. */
+/* Requests 6 and 7 (2.1): no buffer has compression tags, so there is nothing to do and no fence to
+ * wait for. */
 int emu_ctrl_prepare_read(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_prepare_compressible_read_args *a = argument;
   int error = check_buffer((int)a->handle);
@@ -61,7 +59,7 @@ int emu_ctrl_mark_write(struct emu_object *object, int fd, void *argument) {
   return check_buffer((int)a->handle);
 }
 
-/* The mode has no effect without a debugger. */
+/* The mode has no effect, because there is no debugger. */
 int emu_ctrl_mmu_debug(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
@@ -72,7 +70,7 @@ int emu_ctrl_sm_debug(struct emu_object *object, int fd, void *argument) {
   return channel && channel->tsg ? 0 : -EINVAL;
 }
 
-/* SMs cannot be stopped here: the error of a chip without that ability. */
+/* SMs cannot be paused here. The driver returns the same error for chips without this feature. */
 int emu_ctrl_pause(struct emu_object *object, int fd, void *argument) {
   return -ENOSYS;
 }
@@ -87,7 +85,7 @@ int emu_ctrl_exception_status(struct emu_object *object, int fd, void *argument)
   return 0;
 }
 
-/* 2.1, nr 27: Orin has no video memory */
+/* ALLOC_VIDMEM (2.1, request 27): Orin has no video memory. */
 int emu_ctrl_vidmem(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_gpu_alloc_vidmem_args *a = argument;
   uint64_t align = a->in.alignment ? a->in.alignment : GPU_PAGE_BYTES;
@@ -95,14 +93,14 @@ int emu_ctrl_vidmem(struct emu_object *object, int fd, void *argument) {
     return -EINVAL;
   if (!a->in.size || a->in.size % GPU_PAGE_BYTES)
     return -EINVAL;
-  /* The alignment must not be above the size rounded up to a power of two. */
+  /* The alignment must not exceed the size rounded up to a power of two. */
   if ((align & (align - 1)) || align / 2 >= a->in.size)
     return -EINVAL;
   return -ENOMEM;
 }
 
-/* 3.1, CLK_SET_INFO. The clock does not change, which is what a governor may decide on a board. The
- * request is complete at once, so its fd is readable. */
+/* CLK_SET_INFO (3.1). The clock does not change; a board's governor may decide the same. The
+ * request completes at once, so its fd is readable. */
 int emu_ctrl_set_clocks(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1 };
   struct nvgpu_gpu_clk_set_info_args *a = argument;

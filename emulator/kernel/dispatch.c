@@ -1,6 +1,5 @@
-/* The checks and copies before and after each request of nvgpu's and host1x's nodes.
- * docs/hardware/kernel-interface.md 1.3 and 1.4.
- */
+/* Checks and copies the arguments of each request of nvgpu's and host1x's nodes, and copies the
+ * results. docs/hardware/kernel-interface.md 1.3 and 1.4 */
 #include "emulator/kernel/dispatch.h"
 
 #include <errno.h>
@@ -9,7 +8,7 @@
 #include "emulator/kernel/power.h"
 #include "emulator/kernel/user_copy.h"
 
-/* At least the 264 bytes of the largest argument, GET_CPU_TIME_CORRELATION_INFO's. */
+/* At least the size of the largest argument, 264 bytes of GET_CPU_TIME_CORRELATION_INFO. */
 enum { ARGUMENT_MAX = 512 };
 
 static bool uses_power(uint32_t request) {
@@ -40,7 +39,7 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
   /* 1.4, row "copy in" */
   if ((direction & _IOC_WRITE) && emu_copy_from_user(argument, (uintptr_t)user, size))
     return -EFAULT;
-  /* 1.4, row "full 32-bit request not in the table" */
+  /* docs/hardware/kernel-interface.md 1.4, row "full 32-bit request not in the table" */
   if (!found)
     return -ENOTTY;
   const bool power = uses_power(code);
@@ -48,7 +47,7 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
     emu_power_use();
   int result = found->function(object, fd, argument);
   if (power)
-    emu_power_use(); /* the request has held the reference until now */
+    emu_power_use(); /* the request's power reference ends here */
   /* 1.4, row "copy out" */
   if ((result == 0 || found->always_copy) && (direction & _IOC_READ) &&
       emu_copy_to_user((uintptr_t)user, argument, size))

@@ -1,6 +1,5 @@
-/* dma-bufs: memfds of the page-rounded size. The client maps the fd itself; the
- * emulator has its own mapping for the GPU's accesses.
- */
+/* dma-bufs, which are memfds of the size rounded up to pages. The client maps the fd; the emulator
+ * has a separate mapping for the GPU's accesses. */
 #include "emulator/kernel/dmabuf.h"
 
 #include <errno.h>
@@ -28,8 +27,8 @@ struct emu_memory emu_memory;
 #define MEMFD_NAME "dmabuf"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
 
-/* The lowest number for fds that only keep pages alive. It is high, because a kernel needs no fd
- * for that, and the client expects the lowest free numbers for its fds. */
+/* Returns the lowest number for fds that only keep pages alive. It is high: a real kernel needs no
+ * such fds, and clients expect to get the lowest free numbers. */
 static int lowest_kept_fd(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -37,8 +36,8 @@ static int lowest_kept_fd(void) {
   return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
 }
 
-/* Duplicates fd to keep its file. If the upper half of the numbers is used up this fails, and so
- * does a later GET_FD of the handle. */
+/* Duplicates fd to keep its file open. If the upper half of the numbers is used up this fails, and
+ * so does a later GET_FD of the handle. */
 static int keep_file_open(int fd) {
   int kept = fcntl(fd, F_DUPFD_CLOEXEC, lowest_kept_fd());
   if (kept >= 0)
@@ -97,7 +96,8 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
-/* The size of a dma-buf is fixed: accesses to mappings of removed pages would be a SIGBUS. */
+/* The size of a dma-buf is sealed, because accesses to mappings of truncated pages would raise
+ * SIGBUS. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 static int make_memfd(struct emu_dmabuf *dmabuf) {
@@ -114,7 +114,7 @@ static int make_memfd(struct emu_dmabuf *dmabuf) {
   return fd;
 }
 
-/* A new fd of the file: a duplicate of fd, or an open with another access mode. */
+/* Returns a new fd of the file: a duplicate of fd, or a new open if the access mode differs. */
 static int reopen_file(int fd, int access) {
   char path[32];
   if ((fcntl(fd, F_GETFL) & O_ACCMODE) == access)
@@ -132,7 +132,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
     return made;
   int fd = source < 0 && !read_only ? made : reopen_file(made, read_only ? O_RDONLY : O_RDWR);
   int error = fd < 0 ? -errno : 0;
-  /* The client expects the lowest free number: the new fd replaces the first one. */
+  /* The client expects the lowest free number, so the new fd replaces the first one. */
   if (!error && source < 0 && fd != made) {
     error = dup3(fd, made, O_CLOEXEC) < 0 ? -errno : 0;
     close(fd);
@@ -153,7 +153,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
   return fd;
 }
 
-/* Keeps the pages for the handles if fd is the last. */
+/* If this is the last fd, keeps the pages for the handles. */
 static void dmabuf_close(struct emu_object *object, int fd) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
   if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->kept_fd < 0)
@@ -187,7 +187,7 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   if (host == MAP_FAILED)
     return -ENOMEM;
   madvise(host, dmabuf->size, MADV_DONTDUMP);
-  madvise(host, dmabuf->size, MADV_DONTFORK); /* a child would keep the memory alive */
+  madvise(host, dmabuf->size, MADV_DONTFORK); /* or a child would keep the memory alive */
   dmabuf->host = host;
   return 0;
 }
@@ -200,8 +200,8 @@ bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
   return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
 }
 
-/* The dma-buf with this file, or NULL. An fd that is not in the table may be a duplicate of one
- * that is. */
+/* Returns the dma-buf with this file, or NULL. The fd may be unknown because it is a duplicate of a
+ * known one. */
 static struct emu_dmabuf *find_by_file(const struct stat *status) {
   struct emu_dmabuf *dmabuf = emu_memory.dmabufs;
   while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
@@ -210,8 +210,8 @@ static struct emu_dmabuf *find_by_file(const struct stat *status) {
   return dmabuf;
 }
 
-/* Whether the file is a dma-buf of some process. Any process can give this name to a memfd, so the
- * seals and the size are checked too. */
+/* Returns whether the file is a dma-buf of any process. Every process can create a memfd with this
+ * name, so the seals and the size are checked, too. */
 static bool is_dmabuf(int fd, off_t size) {
   char path[32], name[sizeof(MEMFD_LINK) + 1];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -221,8 +221,8 @@ static bool is_dmabuf(int fd, off_t size) {
          size % GPU_PAGE_BYTES == 0;
 }
 
-/* Makes a record of another process's dma-buf, whose fd came by fork or through a socket: the same
- * file, so the same pages. */
+/* Creates a record for a dma-buf of another process, whose fd came by fork or through a socket. The
+ * file, and so the pages, are the same. */
 static int import_dmabuf(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
   struct emu_dmabuf *dmabuf = emu_dmabuf_create((uint64_t)status->st_size);
   if (!dmabuf)
@@ -250,7 +250,7 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
   return 0;
 }
 
-/* Cache maintenance, which a coherent machine does not need; docs/hardware/kernel-interface.md
+/* Cache maintenance, which does nothing on a coherent machine; docs/hardware/kernel-interface.md
  * 4.3. */
 static int dmabuf_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
   struct dma_buf_sync sync;

@@ -1,4 +1,4 @@
-/* dma-bufs: memory that fds, handles and mappings share. gpu.lock held. */
+/* dma-bufs: memory shared by fds, handles and mappings. Callers hold gpu.lock. */
 #ifndef TEGRACL_EMULATOR_DMABUF_H
 #define TEGRACL_EMULATOR_DMABUF_H
 
@@ -11,25 +11,25 @@
 
 struct emu_vma;
 
-/* A dma-buf. Its fds, nvmap handles and mappings hold references, and so do channels whose ring,
- * USERD or notifier it is. */
+/* A dma-buf. It is referenced by its fds, nvmap handles and mappings, and by channels that use it
+ * as ring, USERD or notifier. */
 struct emu_dmabuf {
   struct emu_object object;
   struct emu_dmabuf *next, *previous; /* of emu_memory */
   size_t mapping_count;               /* in all address spaces */
   uint64_t size;                      /* bytes, a multiple of 4096 */
-  uint64_t asked;                     /* bytes that CREATE asked for */
+  uint64_t asked;                     /* bytes requested by CREATE */
   uint64_t serial;                    /* for PARAMETERS */
   uint32_t heap, flags, align;
-  bool allocated; /* has pages (NVMAP ALLOC was done) */
-  bool from_va;   /* its pages were the client's memory (FROM_VA) */
-  bool in_place;  /* its pages are still the client's, at host */
-  bool drivers;   /* made by the driver itself: not counted as nvmap's */
-  bool foreign;   /* made by another process's device, which counts it */
-  bool read_only; /* made by a FROM_VA with READ_ONLY */
-  uint8_t *host;  /* the emulator's mapping, made by emu_dmabuf_host; NULL: none */
-  int handles;    /* nvmap handles among refs */
-  int kept_fd;    /* keeps the memfd when the client has no fd; -1: none */
+  bool allocated; /* has pages: NVMAP ALLOC has succeeded */
+  bool from_va;   /* was created from the client's pages (FROM_VA) */
+  bool in_place;  /* still uses the client's pages, at host */
+  bool drivers;   /* created by the driver, so not part of nvmap's total */
+  bool foreign;   /* created by another process, which counts it */
+  bool read_only; /* FROM_VA had the flag READ_ONLY */
+  uint8_t *host;  /* mapping by emu_dmabuf_host, or NULL */
+  int handles;    /* number of nvmap handles among the references */
+  int kept_fd;    /* keeps the memfd open if the client has no fd, else -1 */
   dev_t device;   /* identify the memfd */
   ino_t inode;
   bool has_inode;
@@ -44,19 +44,21 @@ extern struct emu_memory {
   uint64_t limit, used; /* bytes */
 } emu_memory;
 
-/* The dma-buf of an fd with a new reference: 0, -EBADF or -EINVAL. */
+/* Returns an fd's dma-buf with a new reference. Returns 0, -EBADF or -EINVAL. */
 int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf);
-/* A new dma-buf without pages; NULL: no memory. size: a multiple of 4096. */
+/* Creates a dma-buf without pages. size must be a multiple of 4096. Returns NULL if memory is
+ * exhausted. */
 struct emu_dmabuf *emu_dmabuf_create(uint64_t size);
-/* Sets host, if it is not set: 0 or -errno. */
+/* Maps the dma-buf and sets host, unless it is mapped already. Returns 0 or -errno. */
 int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
-/* A new client fd, or -errno. */
+/* Opens a new fd for the client. Returns it or -errno. */
 int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
-/* Whether the dma-buf, or the client's fd of it, forbids writing. */
+/* Returns whether the dma-buf, or the client's fd of it, is read-only. */
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
-/* Whether the mapping is one of the dma-buf's file. */
+/* Returns whether the mapping is a mapping of the dma-buf's file. */
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
-/* Call after a handle was freed: without handles no new fd can be requested, so no file is kept. */
+/* To be called after a handle was freed. Without handles no fd can be requested, so the file is
+ * closed. */
 void emu_dmabuf_drop_kept_fd(struct emu_dmabuf *dmabuf);
 
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""generate_power.py SIDE-EFFECTS.csv OUT.c: the requests that power the GPU up, as C."""
+"""generate_power.py SIDE-EFFECTS.csv OUT.c: generates the list of requests that power up the
+GPU."""
 import csv
 import sys
 

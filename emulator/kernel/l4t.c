@@ -1,4 +1,4 @@
-/* Differences between releases of the kernel's driver. */
+/* Differences between releases of the kernel driver. */
 #include "emulator/kernel/l4t.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
-/* Requests and results of the chosen release, r36 or r35 (TEGRACL_EMULATOR=l4t:r35). The table of
- * their differences is in gpu/nvgpu/release.h.
- */
+/* Requests and results of the selected release, r36 or r35 (TEGRACL_EMULATOR=l4t:r35).
+ * gpu/nvgpu/release.h has the table of differences. */
 #ifndef TEGRACL_EMULATOR_L4T_H
 #define TEGRACL_EMULATOR_L4T_H
 
@@ -17,12 +16,12 @@ static inline const struct nvgpu_release *emu_release(void) {
   return emu_options()->r35 ? &nvgpu_r35 : &nvgpu_r36;
 }
 
-/* The request of r36 whose function serves this one; 0: unknown to the release. The argument of r35
- * is the beginning of r36's. */
+/* Returns the request of r36 whose function implements this request, or 0 if the release does not
+ * define it. r35's argument is the beginning of r36's. */
 uint32_t emu_l4t_request(uint32_t request);
-/* The node's last request number. */
+/* Returns the node's highest request number. */
 unsigned emu_l4t_last_number(const struct emu_node *node);
-/* One SM of VSMS_MAPPING in the release's layout; returns its size. */
+/* Writes an entry of VSMS_MAPPING in the release's layout and returns its size. */
 size_t emu_l4t_vsm(const struct nvgpu_gpu_vsms_mapping_entry *entry, void *out);
 
 #endif

@@ -1,6 +1,5 @@
-/* /dev/nvmap: memory handles. docs/hardware/kernel-interface.md 2.5, 3.5 and the nvmap column
- * of 1.4.
- */
+/* /dev/nvmap: memory handles. Section numbers refer to docs/hardware/kernel-interface.md: 2.5, 3.5
+ * and the nvmap column of 1.4. */
 #include "emulator/kernel/nvmap.h"
 
 #include <errno.h>
@@ -20,14 +19,14 @@ struct emu_nvmap emu_nvmap;
 
 enum {
   NVMAP_ARGUMENT_MAX = 128,
-  NVMAP_NODE_LAST = 0, /* higher NUMA nodes do not exist */
+  NVMAP_NODE_LAST = 0, /* highest NUMA node */
 };
 
-/* Carveouts that Orin lists. They have no memory here, so nothing can be allocated from them.
- * docs/hardware/kernel-interface.md 3.5, GET_AVAILABLE_HEAPS. */
+/* Carveouts that Orin lists. They have no memory here, so allocations from them fail.
+ * docs/hardware/kernel-interface.md 3.5, GET_AVAILABLE_HEAPS */
 static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 
-/* Heaps of ALLOC that cannot be combined with others: nvmap_alloc.c, heap_policy_excl. */
+/* Heaps that ALLOC does not combine with others: nvmap_alloc.c, heap_policy_excl. */
 static const uint32_t exclusive_heaps = NVMAP_HEAP_IVM | NVMAP_HEAP_VIDMEM;
 
 struct emu_handle *emu_handle_find(uint32_t id) {
@@ -97,23 +96,23 @@ static int nvmap_create_64(void *argument) {
   return error;
 }
 
-/* Kills this process, as Linux would. The kernel refuses only more than all of the RAM. Otherwise
- * it allocates page by page with GFP_KERNEL, which waits and kills processes instead of failing
- * (nvmap_alloc.c, handle_page_alloc). The memory is not counted as the client's, so another process
- * may be killed first; eventually it is the client. */
+/* Kills this process like Linux's OOM killer. The kernel driver refuses only allocations that
+ * exceed the whole RAM. It allocates smaller ones page by page with GFP_KERNEL, which waits and
+ * kills processes instead of failing (nvmap_alloc.c, handle_page_alloc). The memory does not count
+ * as the client's, so other processes may be killed first, but eventually the client is. */
 static void kill_for_memory(uint64_t size) {
   fprintf(stderr,
-          "tegracl: emulator: the kernel would end processes (OOM killer), and so this one ends: "
-          "nvmap ALLOC of %llu bytes, with %llu of %llu free; look at MemAvailable or "
-          "QUERY_HEAP_PARAMS first (nvmap, nvmap_dev.c is_nvmap_memory_available and "
-          "nvmap_alloc.c handle_page_alloc)\n",
+          "tegracl: emulator: killing this process, as the kernel's OOM killer would: nvmap ALLOC "
+          "of %llu bytes, but only %llu of %llu are free; check MemAvailable or QUERY_HEAP_PARAMS "
+          "before allocating (nvmap, nvmap_dev.c is_nvmap_memory_available and nvmap_alloc.c "
+          "handle_page_alloc)\n",
           (unsigned long long)size, (unsigned long long)(emu_memory.limit - emu_memory.used),
           (unsigned long long)emu_memory.limit);
   kill(getpid(), SIGKILL);
   pause();
 }
 
-/* docs/hardware/kernel-interface.md 3.5, ALLOC: the checks in their order */
+/* ALLOC: makes the checks in the driver's order (docs/hardware/kernel-interface.md 3.5). */
 static int nvmap_alloc(void *argument) {
   const struct nvmap_alloc_handle *a = argument;
   if (a->align & (a->align - 1))
@@ -142,7 +141,7 @@ static int nvmap_alloc(void *argument) {
   return 0;
 }
 
-/* 3.5, FREE: the argument is a value, not a pointer; no value is an error */
+/* FREE: the argument is a value, not a pointer, and no value is an error (3.5). */
 static int nvmap_free(uint32_t value) {
   struct emu_handle *handle = emu_handle_find(value);
   if (handle) {
@@ -192,8 +191,8 @@ static int nvmap_from_fd(void *argument) {
   return 0;
 }
 
-/* The checks of nvmap_ioctl.c's rw_handle, in bytes. Elements without gaps, at a multiple of 8, are
- * made one element. */
+/* The checks of rw_handle (nvmap_ioctl.c). Sizes are in bytes. Elements without gaps, at a multiple
+ * of 8, are combined into one. */
 static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   if (a->elem_size == a->hmem_stride && a->elem_size == a->user_stride && a->offset % 8 == 0) {
     if (__builtin_mul_overflow(a->elem_size, a->count, &a->elem_size))
@@ -211,8 +210,8 @@ static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   return 0;
 }
 
-/* Returns the count in bytes. As in nvmap, a failed copy returns the bytes that it did not copy,
- * and its caller takes them for copied ones: if nothing was copied there is no error. */
+/* Returns the number of bytes. As in nvmap, a failed copy returns the number of bytes not copied,
+ * which the caller takes for bytes copied: if nothing was copied, there is no error. */
 static int read_write(struct nvmap_rw_handle *a, bool write) {
   if (!a->addr || !a->count || !a->elem_size)
     return -EINVAL;
@@ -227,7 +226,7 @@ static int read_write(struct nvmap_rw_handle *a, bool write) {
   bool huge = __builtin_mul_overflow(a->count, a->elem_size, &all);
   a->count = 0;
   if (!dmabuf->allocated)
-    return -EPERM; /* no heap yet, so none that the CPU may access */
+    return -EPERM; /* without a heap the CPU must not access it */
   if (huge || check_elements(&e, dmabuf->size))
     return -EINVAL;
   if (emu_dmabuf_host(dmabuf))
@@ -250,7 +249,7 @@ static int nvmap_read(void *argument) {
   return read_write(argument, false);
 }
 
-/* Only checks: Orin's caches are coherent, and so are this machine's. */
+/* Only checks the arguments: the caches of Orin and of this machine are coherent. */
 static int check_cache_request(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
   enum { CACHE_OP_LAST = 2 };
   if (!address || op < 0 || op > CACHE_OP_LAST)
@@ -269,17 +268,17 @@ static int nvmap_cache_64(void *argument) {
   return check_cache_request(a->addr, a->handle, a->len, a->op);
 }
 
-/* nvmap_do_cache_maint_list checks no range on Tegra234. */
+/* On Tegra234 nvmap_do_cache_maint_list does not check ranges. */
 static int nvmap_cache_list(void *argument) {
   const struct nvmap_cache_op_list *a = argument;
-  bool wide = (uint32_t)a->op >> 31; /* elements of offsets and sizes */
+  bool wide = (uint32_t)a->op >> 31; /* 64-bit offsets and sizes */
   size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
   uint32_t at_reserve = 0;
   if (!a->nr || !a->handles || !a->offsets || !a->sizes)
     return -EINVAL;
   for (uint32_t i = 0; i < a->nr; i++) {
     uint32_t id;
-    uint64_t offset = 0, size = 0; /* little-endian: the low part is read */
+    uint64_t offset = 0, size = 0; /* little-endian, so this sets the low part */
     if (emu_copy_from_user(&id, a->handles + i * sizeof(id), sizeof(id)) ||
         emu_copy_from_user(&offset, a->offsets + i * bytes, bytes) ||
         emu_copy_from_user(&size, a->sizes + i * bytes, bytes))
@@ -288,7 +287,7 @@ static int nvmap_cache_list(void *argument) {
     if (!handle)
       return -EINVAL;
     if (!handle->dmabuf->allocated)
-      return -EPERM; /* as in read_write */
+      return -EPERM; /* the same error as in read_write */
     at_reserve += !!(handle->dmabuf->flags & NVMAP_FLAG_SYNC_AT_RESERVE);
   }
   return at_reserve % a->nr ? -EINVAL : 0; /* all or none */
@@ -307,7 +306,7 @@ static int nvmap_heap_size(void *argument) {
   return 0;
 }
 
-/* nvmap_ioctl_query_heap_params: carveouts come first, and an unknown heap is no error. */
+/* Like nvmap_ioctl_query_heap_params, checks carveouts first; an unknown heap is not an error. */
 static int nvmap_query_heap(void *argument) {
   struct nvmap_query_heap_params *a = argument;
   bool carveout = a->heap_mask & (NVMAP_HEAP_IOVMM - 1);
@@ -378,12 +377,12 @@ static int nvmap_tag_label(void *argument) {
   return 0;
 }
 
-/* FROM_ID, GET_ID and PARAM are ENOTTY on a board as well. */
+/* FROM_ID, GET_ID and PARAM return ENOTTY on a board as well. */
 static const struct {
   uint32_t request;
   int (*function)(void *argument);
-  bool copy_out;    /* not always as in the direction bits; 2.5 */
-  bool always_copy; /* after an error as well */
+  bool copy_out;    /* sometimes differs from the direction bits (2.5) */
+  bool always_copy; /* copy out even after an error */
 } ioctls[] = {
     {NVMAP_IOC_CREATE, nvmap_create, true},
     {NVMAP_IOC_CREATE_64, nvmap_create_64, true},
@@ -414,7 +413,7 @@ static const struct {
 };
 
 static int nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {
-  /* 1.4, nvmap column: wrong magic, number beyond the last, unknown request */
+  /* Unknown requests (1.4, nvmap column): wrong magic, or a number that is too high. */
   if (_IOC_TYPE(request) != 'N' || _IOC_NR(request) > emu_release()->nvmap_last)
     return -ENOTTY;
   if ((uint32_t)request == NVMAP_IOC_FREE)
@@ -427,7 +426,8 @@ static int nvmap_ioctl(struct emu_object *object, int fd, unsigned long request,
     _Alignas(8) uint8_t argument[NVMAP_ARGUMENT_MAX] = {0};
     if (emu_copy_from_user(argument, (uintptr_t)user, size))
       return -EFAULT;
-    /* A result that cannot be delivered must have no effect, so try the copy first. */
+    /* If the result cannot be copied out, the request must have no effect, so try the copy
+     * first. */
     if (ioctls[i].copy_out && emu_copy_to_user((uintptr_t)user, argument, size))
       return -EFAULT;
     int result = ioctls[i].function(argument);

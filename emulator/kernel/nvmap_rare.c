@@ -1,8 +1,6 @@
-/* Requests of /dev/nvmap that few clients make: the client's own memory (FROM_VA), the
- * test for it, ranges of several handles, and memory of virtual machines.
- * docs/hardware/kernel-interface.md 2.5, 3.5; details that are missing there are from
- * nvmap_ioctl.c of L4T r36.
- */
+/* Rarely used requests of /dev/nvmap: the client's own memory (FROM_VA), the test for it, ranges of
+ * several handles, and memory of virtual machines. docs/hardware/kernel-interface.md 2.5, 3.5;
+ * other details come from nvmap_ioctl.c of L4T r36. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -14,17 +12,17 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* Makes the client's pages those of the dma-buf. A board pins them, so they stay when the client
- * unmaps them; here the client must not unmap them while the GPU uses them. */
+/* Makes the client's pages the pages of the dma-buf. A board pins them, so they stay even if the
+ * client unmaps them; here the client must not unmap them while the GPU uses them. */
 static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
-  if (vma->shared) /* pages of a file are allowed: the board's nvmap pins them as well */
+  if (vma->shared) /* private pages of a file are allowed: nvmap pins them as well */
     return -EINVAL;
   dmabuf->host = (uint8_t *)(uintptr_t)va;
   dmabuf->in_place = true;
   return 0;
 }
 
-/* Gives the dma-buf separate pages with the contents of the client's. */
+/* Gives the dma-buf separate pages with a copy of the client's. */
 static int copy_pages(struct emu_dmabuf *dmabuf) {
   uint8_t *pages = dmabuf->host;
   dmabuf->host = NULL;
@@ -34,7 +32,7 @@ static int copy_pages(struct emu_dmabuf *dmabuf) {
     return error;
   }
   dmabuf->in_place = false;
-  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some may be unmapped */
+  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some of them may be unmapped */
     emu_copy_from_user(dmabuf->host + at, (uintptr_t)pages + at, GPU_PAGE_BYTES);
   emu_mmu_moved(dmabuf);
   return 0;
@@ -45,7 +43,8 @@ int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
   struct emu_vma vma;
   if (!dmabuf->in_place)
     return 0;
-  const uint64_t own = (uintptr_t)__builtin_frame_address(0); /* this stack is in use */
+  const uint64_t own =
+      (uintptr_t)__builtin_frame_address(0); /* the stack in use must not be replaced */
   if (!emu_vma_find((uintptr_t)pages, &vma) || (own >= vma.start && own < vma.end))
     return -EINVAL;
   const int error = copy_pages(dmabuf);
@@ -56,16 +55,16 @@ int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
                                                                                             : 0;
 }
 
-/* After a fork both processes share the pages, and the first to store to a page gets a copy, so the
- * GPU's pages are no longer the parent's (get_user_pages without FOLL_LONGTERM; nvmap_priv.h,
- * nvmap_get_user_pages). Here the parent loses all of them at once. */
+/* After a fork parent and child share the pages, and whichever writes a page first gets a copy. The
+ * page that the GPU uses may then not be the parent's any more (get_user_pages without
+ * FOLL_LONGTERM; nvmap_priv.h, nvmap_get_user_pages). Here the parent loses all pages at once. */
 void emu_nvmap_forking(void) {
   for (struct emu_dmabuf *dmabuf = emu_memory.dmabufs; dmabuf; dmabuf = dmabuf->next)
     if (dmabuf->in_place)
       copy_pages(dmabuf);
 }
 
-/* 3.5, FROM_VA: the checks in their order */
+/* FROM_VA: makes the checks in the driver's order (3.5). */
 int emu_nvmap_from_va(void *argument) {
   struct nvmap_create_handle_from_va *a = argument;
   struct emu_vma vma;
@@ -99,7 +98,7 @@ int emu_nvmap_from_va(void *argument) {
   return 0;
 }
 
-/* Whether the mapping at va is of the handle's pages. */
+/* GUP_TEST: checks whether the mapping at va consists of the handle's pages. */
 int emu_nvmap_gup_test(void *argument) {
   struct nvmap_gup_test *a = argument;
   struct emu_vma vma;
@@ -127,9 +126,8 @@ int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dma
   return -EADDRNOTAVAIL;
 }
 
-/* GET_FD_FOR_RANGE_FROM_LIST. Here a file cannot have pages of several files, or from the middle of
- * one, so after the checks this is the error of a failed assignment. An unknown id crashes the real
- * driver. */
+/* GET_FD_FOR_RANGE_FROM_LIST. A file cannot consist of pages of several files, so after the checks
+ * this returns the error of a failed assignment. The real driver crashes for an unknown id. */
 int emu_nvmap_range(void *argument) {
   const struct nvmap_fd_for_range_from_list *a = argument;
   if (!a->handles || !a->num_handles || !a->size)
@@ -144,7 +142,7 @@ int emu_nvmap_range(void *argument) {
   return -EINVAL;
 }
 
-/* There is no IVM carveout: no allocation succeeds, and no id is valid. */
+/* There is no IVM carveout, so allocations fail and no id is valid. */
 int emu_nvmap_ivm_heaps(void *argument) {
   *(uint32_t *)argument = 0;
   return 0;
@@ -168,13 +166,13 @@ int emu_nvmap_ivc_get(void *argument) {
   return 0;
 }
 
-/* The id has the size, in pages, in its low 16 bits (NVMAP_IVM_LENGTH_WIDTH). */
+/* The low 16 bits of the id are the size in pages (NVMAP_IVM_LENGTH_WIDTH). */
 int emu_nvmap_ivc_open(void *argument) {
   const struct nvmap_create_handle *a = argument;
   return a->ivm_id & UINT16_MAX ? -ENOMEM : -EINVAL;
 }
 
-/* The error of a kernel without NvSciIpc. */
+/* The error of a kernel that is built without NvSciIpc. */
 int emu_nvmap_sciipc(void *argument) {
   return -EPERM;
 }

@@ -1,13 +1,12 @@
-/* Power of the GPU: the references that keep it on, when it is switched off, and the
- * effect on mappings of the user-mode page. gpu.lock held.
+/* The GPU's power: references that keep it on, switching it off, and the effect on mappings of the
+ * user-mode page. Callers hold gpu.lock.
  *
- * Channels with deterministic submission, unless SET_DETERMINISTIC_OPTS allows railgating,
- * and submissions through the driver's own ring hold a reference. Most requests hold one
- * while they last (side-effects.csv). Some time after the last one was dropped, the driver
- * removes all mappings of the page, whose next access is a SIGBUS, and switches the GPU
- * off. Power-up maps them again: nvgpu, os/linux/module.c gk20a_busy and gk20a_idle,
- * os/linux/ioctl_ctrl.c alter_usermode_mappings.
- */
+ * Two kinds of objects hold a reference: channels with deterministic submission, unless
+ * SET_DETERMINISTIC_OPTS allows railgating, and submissions through the driver's own ring. Most
+ * requests hold one while they run (side-effects.csv). Some time after the last reference is
+ * dropped, the driver removes all mappings of the page, so that an access raises SIGBUS, and
+ * switches the GPU off. Power-up restores the mappings: nvgpu, os/linux/module.c gk20a_busy and
+ * gk20a_idle, os/linux/ioctl_ctrl.c alter_usermode_mappings. */
 #include "emulator/kernel/power.h"
 
 #include <errno.h>
@@ -52,7 +51,7 @@ static void alter_mappings(bool hide) {
       ctrl->hidden = emu_usermode_remap(ctrl, hide);
 }
 
-/* Switches the GPU off if its time has passed, also if no thread ran at that time. */
+/* Switches the GPU off if that is due, even if no thread was running at the right time. */
 static void switch_off_if_due(void) {
   if (!emu_power.on || emu_time_ns() - emu_power.last_busy_ns < delay_ns() || is_held())
     return;
@@ -66,7 +65,7 @@ void emu_power_use(void) {
     emu_adversary_power_up();
     emu_power.on = true;
     alter_mappings(false);
-    emu_engine_wake(); /* the engine switches it off later */
+    emu_engine_wake(); /* so that the engine switches the GPU off when it is due */
   }
   emu_power.last_busy_ns = emu_time_ns();
 }
@@ -76,10 +75,10 @@ int emu_power_use_in_mmap(void) {
   for (const struct emu_ctrl *ctrl = emu_ctrls.mapped; ctrl && !emu_power.on;
        ctrl = ctrl->next_mapped)
     if (ctrl->hidden) {
-      emu_warn("the kernel would hang: the user-mode page is mapped while the GPU is off and "
-               "an older mapping of this process waits to be restored, which needs the mmap "
-               "lock that this mmap holds; map the page only while a channel that has had its "
-               "SETUP_BIND is open, and unmap it before the last one is closed",
+      emu_warn("the kernel would hang: mmap of the user-mode page while the GPU is off and an "
+               "older mapping of this process must be restored, which needs the mmap lock that "
+               "this mmap holds; map the page only while a channel is open that has had its "
+               "SETUP_BIND, and unmap it before the last such channel is closed",
                "nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
       return -EDEADLK;
     }

@@ -1,4 +1,4 @@
-/* Power references of requests, and railgating. gpu.lock held. */
+/* Power references of requests, and railgating. Callers hold gpu.lock. */
 #ifndef TEGRACL_EMULATOR_POWER_H
 #define TEGRACL_EMULATOR_POWER_H
 
@@ -8,22 +8,22 @@
 
 extern struct emu_power {
   bool on;
-  bool ready; /* it has been on at least once */
+  bool ready; /* the GPU has been on at least once */
   uint64_t last_busy_ns;
 } emu_power;
 
-/* A new fd of the power node, whose requests are all unknown; or -errno. */
+/* Opens the power node, which has no requests. Returns an fd or -errno. */
 int emu_power_open(void);
-/* Takes and drops a power reference, as each request does: the GPU is powered up if it was off, and
- * stays on for a while. */
+/* Takes and drops a power reference, as each request does: powers the GPU up if it is off, and
+ * keeps it on for a while. */
 void emu_power_use(void);
-/* The same in mmap of the user-mode page: 0, or -EDEADLK with a warning where the kernel would
- * deadlock. */
+/* Like emu_power_use, in an mmap of the user-mode page. Returns 0, or -EDEADLK with a warning if
+ * the kernel would deadlock. */
 int emu_power_use_in_mmap(void);
-/* When the engine must run again to remove mappings of the page; 0: not needed. */
+/* Returns the time at which the engine must run to remove mappings of the page, or 0. */
 uint64_t emu_power_deadline(void);
 
-/* The requests that use power: side-effects.csv. */
+/* The requests that need power: side-effects.csv. */
 extern const uint32_t emu_power_requests[];
 
 extern const size_t emu_power_request_count;

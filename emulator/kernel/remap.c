@@ -1,7 +1,5 @@
-/* REMAP: maps and unmaps pages of dma-bufs inside a sparse area.
- * docs/hardware/kernel-interface.md 3.2; the order of the checks within an operation is
- * from nvgpu's vm_remap.c of L4T r36.4.3.
- */
+/* REMAP: maps and unmaps pages of dma-bufs in a sparse area. docs/hardware/kernel-interface.md 3.2;
+ * the order of the checks within an operation comes from nvgpu's vm_remap.c of L4T r36.4.3. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,12 +12,12 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  OPS_BYTES_MAX = 4 << 20, /* limit of the kernel's kmalloc */
+  OPS_BYTES_MAX = 4 << 20, /* the kernel's limit for kmalloc */
   PAGE_SIZES = NVGPU_REMAP_PAGE_4K | NVGPU_REMAP_PAGE_64K | NVGPU_REMAP_PAGE_128K,
   MAP_FLAGS = PAGE_SIZES | NVGPU_REMAP_CACHEABLE | NVGPU_REMAP_NO_WRITE,
 };
 
-/* The checks of an operation that do not depend on others. */
+/* Makes the checks of an operation that do not depend on other operations. */
 static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
   uint32_t size_flag = op->flags & PAGE_SIZES;
   uint64_t pages = (as->end + NVGPU_AS_KERNEL_BYTES) / GPU_PAGE_BYTES;
@@ -39,7 +37,7 @@ static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_
   return 0;
 }
 
-/* The area of the first operation, in which all must be; NULL: none that is sparse. */
+/* Returns the sparse area of the first operation, in which all others must be, or NULL. */
 static const struct emu_area *find_area(const struct emu_as *as,
                                         const struct nvgpu_as_remap_op *op) {
   const struct emu_area *area =
@@ -53,7 +51,7 @@ static bool is_inside(const struct emu_area *area, const struct nvgpu_as_remap_o
          op->virt_offset_in_pages - first <= count - op->num_pages;
 }
 
-/* Checks an operation against its area and dma-buf. On success *dmabuf has a reference, or is NULL
+/* Checks an operation against its area and dma-buf. On success *dmabuf is a new reference, or NULL
  * for an unmap. */
 static int check_against_area(const struct emu_area *area, const struct nvgpu_as_remap_op *op,
                               struct emu_dmabuf **dmabuf) {
@@ -78,7 +76,7 @@ static int check_against_area(const struct emu_area *area, const struct nvgpu_as
   return error;
 }
 
-/* Unmaps the range; the parts of a mapping outside it stay. */
+/* Unmaps the range. Parts of mappings outside the range remain. */
 static int unmap_range(struct emu_as *as, uint64_t start, uint64_t end) {
   for (;;) {
     struct emu_mapping *m = emu_mmu_first_in(as, start, end);
@@ -139,7 +137,7 @@ static int run_operations(struct emu_as *as, const struct nvgpu_as_remap_op *ops
   return error;
 }
 
-/* num_ops is always copied back: struct emu_ioctl's always_copy. */
+/* num_ops is always copied back; see always_copy in struct emu_ioctl. */
 int emu_as_remap(struct emu_object *object, int fd, void *argument) {
   struct emu_as *as = (struct emu_as *)object;
   struct nvgpu_as_remap_args *a = argument;
@@ -160,7 +158,7 @@ int emu_as_remap(struct emu_object *object, int fd, void *argument) {
   }
   if (!error)
     error = run_operations(as, ops, dmabufs, &a->num_ops);
-  /* No buffer has compression tags, so the compressible kind is ignored. */
+  /* Buffers have no compression tags, so the compressible kind is ignored. */
   for (uint32_t i = 0; i < a->num_ops && !error; i++) {
     ops[i].compr_kind = NVGPU_KIND_NONE;
     error = emu_copy_to_user(a->ops + i * sizeof(*ops), &ops[i], sizeof(*ops));

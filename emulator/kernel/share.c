@@ -1,6 +1,5 @@
-/* Tokens with which another open of the control node gets an fd of a TSG.
- * docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
- */
+/* Tokens with which another open of the control node can get an fd of a TSG.
+ * docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN */
 #include "emulator/kernel/share.h"
 
 #include <errno.h>
@@ -13,8 +12,8 @@
 struct emu_token {
   struct emu_token *next; /* emu_tsgs.tokens */
   struct emu_tsg *tsg;
-  uint64_t source, target; /* instances of control nodes */
-  uint64_t token;          /* counts up for each source */
+  uint64_t source, target; /* instance ids of control nodes */
+  uint64_t token;          /* counts up separately for each source */
 };
 
 static struct emu_ctrl *find_ctrl(uint64_t instance) {
@@ -45,7 +44,8 @@ static bool owns_tsg(const struct emu_tsg *tsg, uint64_t instance) {
   return false;
 }
 
-/* The link to a token, which is NULL if there is none. tsg: NULL for any. */
+/* Returns a pointer to the link to a token; the link is NULL if there is no such token. tsg may be
+ * NULL for any TSG. */
 static struct emu_token **find_token(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
                                      uint64_t token) {
   struct emu_token **link = &emu_tsgs.tokens;

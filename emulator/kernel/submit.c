@@ -1,8 +1,6 @@
 /* Rings that the driver writes: SETUP_BIND without user-mode submission, ALLOC_GPFIFO_EX,
- * SUBMIT_GPFIFO. docs/hardware/kernel-interface.md 3.4, 6; the order of SUBMIT_GPFIFO's
- * checks, and the entries before and after the client's, are from nvgpu's submit.c of L4T
- * r36.4.3.
- */
+ * SUBMIT_GPFIFO. docs/hardware/kernel-interface.md 3.4, 6; the order of SUBMIT_GPFIFO's checks, and
+ * the entries before and after the client's, come from nvgpu's submit.c of L4T r36.4.3. */
 #include "emulator/kernel/submit.h"
 
 #include <errno.h>
@@ -24,13 +22,13 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  SYNC_ENTRIES = 2, /* the driver's entries in each submission: a wait and an increment */
+  SYNC_ENTRIES = 2, /* the driver adds a wait and an increment to each submission */
   COMMAND_WORDS = 6,
   COMMAND_BYTES = COMMAND_WORDS * sizeof(uint32_t),
 };
 
-/* Makes a buffer in the driver's part of the address space. False: no memory; the caller drops
- * *dmabuf. */
+/* Creates a buffer in the driver's part of the address space. Returns false if memory is exhausted;
+ * the caller must drop *dmabuf. */
 static bool create_buffer(struct emu_channel *channel, uint64_t size, struct emu_dmabuf **dmabuf,
                           struct emu_mapping **mapping) {
   uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
@@ -49,8 +47,8 @@ int emu_submit_setup(struct emu_channel *channel, uint32_t entries) {
   channel->submit = s;
   s->syncpoint = emu_syncpoint_take();
   struct emu_dmabuf *points = emu_syncpoint_memory();
-  /* A ring slot may be reused while its last commands are still being read, so there are two
-   * command slots for each. */
+  /* Each ring slot has two command slots, because it can be reused while its last commands are
+   * still being read. */
   bool good =
       s->syncpoint >= 0 && points &&
       create_buffer(channel, (uint64_t)entries * GP_ENTRY_BYTES, &s->ring, &s->ring_mapping) &&
@@ -124,7 +122,7 @@ static void put_entry(struct emu_channel *channel, uint64_t entry) {
   s->put = (s->put + 1) & (channel->entries - 1);
 }
 
-/* Writes an entry whose pushbuffer executes a semaphore method. 6, "increment" and "wait". */
+/* Adds an entry whose pushbuffer executes a semaphore method. Section 6, "increment" and "wait" */
 static void put_semaphore(struct emu_channel *channel, uint64_t address, uint32_t payload,
                           uint32_t execute) {
   struct emu_submit *s = channel->submit;
@@ -148,7 +146,7 @@ static int check_deterministic(const struct emu_channel *channel, uint32_t flags
   return channel->railgating_allowed ? -EINVAL : 0;
 }
 
-/* 3.4, SUBMIT_GPFIFO, with further checks of the driver's source, in its order */
+/* The checks of SUBMIT_GPFIFO (3.4) and further ones in the driver's source, in its order. */
 static int check_submit(const struct emu_channel *channel,
                         const struct nvgpu_submit_gpfifo_args *a) {
   if (!atomic_load(&channel->serviceable))
@@ -162,7 +160,7 @@ static int check_submit(const struct emu_channel *channel,
   return free_entries(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
 }
 
-/* Writes entries that wait for the submission's fence: 0 or -errno. */
+/* Adds entries that wait for the submission's fence. Returns 0 or -errno. */
 static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit_gpfifo_args *a) {
   const struct emu_point single = {a->fence.id, a->fence.value};
   const struct emu_point *points = &single;
@@ -179,7 +177,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   }
   if (!base)
     return -ENOMEM;
-  /* SYNC_ENTRIES has one of the waits. */
+  /* SYNC_ENTRIES includes one of the waits. */
   if (free_entries(channel) < (uint64_t)a->num_entries + SYNC_ENTRIES + count - 1)
     return -EAGAIN;
   for (uint32_t i = 0; i < count; i++)
@@ -190,7 +188,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   return 0;
 }
 
-/* Copies the client's entries to the ring, from its put on. Returns 0 or -EFAULT. */
+/* Copies the client's entries to the ring at index put. Returns 0 or -EFAULT. */
 static int copy_entries(struct emu_channel *channel, uint64_t user, uint32_t count) {
   const struct emu_submit *s = channel->submit;
   uint32_t first = channel->entries - s->put < count ? channel->entries - s->put : count;
@@ -217,7 +215,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   error = copy_entries(channel, a->gpfifo, a->num_entries);
   if (!error) {
     s->put = (s->put + a->num_entries) & (channel->entries - 1);
-    /* On a deterministic channel only submissions with fences are counted. */
+    /* On a deterministic channel the syncpoint counts only submissions with fences. */
     if (!channel->deterministic || wait || get) {
       bool wfi = !(a->flags & NVGPU_SUBMIT_SUPPRESS_WFI);
       put_semaphore(channel, s->window->gpu, 0,

@@ -1,10 +1,9 @@
-/* Syncpoints: counters of host1x that the GPU increments, and the fds that wait for them
- * (/dev/host1x-fence). docs/hardware/kernel-interface.md 2.6, 3.6, 6.
+/* Syncpoints, which are counters in host1x that the GPU increments, and fds that wait for them
+ * (/dev/host1x-fence). Section numbers refer to docs/hardware/kernel-interface.md: 2.6, 3.6, 6.
  *
- * A sync_file is a timerfd: it expires, and stays readable, when the threshold is reached
- * or after the driver's limit of 30 seconds. A pollfd is an eventfd, which emu_event_poll
- * clears as the driver's poll does.
- */
+ * A sync_file is a timerfd: it expires, and stays readable, when the threshold is reached or after
+ * the driver's limit of 30 seconds. A pollfd is an eventfd, which emu_event_poll clears as the
+ * driver's poll does. */
 #include "emulator/kernel/syncpoint.h"
 
 #include <errno.h>
@@ -31,15 +30,16 @@
 struct emu_syncpoints emu_syncpoints;
 
 enum {
-  SYNCPOINT_FIRST = 17, /* the first one on a board; 6 */
+  SYNCPOINT_FIRST = 17, /* the first one available on a board; section 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
   NS_PER_S = 1000000000,
-  OVERSLEPT_NS = 50000000, /* a client that waits longer for a late fence does not poll memory */
+  OVERSLEPT_NS =
+      50000000, /* oversleeping a late fence this long means that the client does not poll memory */
 };
 
 static const struct emu_object_ops sync_file_ops, pollfd_ops;
 
-/* A point for which an fd still waits. */
+/* A point for which an fd is still waiting. */
 struct emu_wait {
   struct emu_wait *next; /* emu_syncpoints.waits */
   struct emu_waiter *waiter;
@@ -77,13 +77,13 @@ int emu_syncpoint_take(void) {
   return -ENOMEM;
 }
 
-/* Compares modulo 2^32; 6, "threshold base". */
+/* Compares modulo 2^32; section 6, "threshold base" */
 static bool is_reached(struct emu_point p) {
   return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
 }
 
-/* Signals a fence whose points are reached: at once if it was just made; otherwise its interrupt
- * may be late or lost. */
+/* Signals a fence whose points are reached. A fence that was just created is signalled at once;
+ * otherwise the interrupt may be late or lost. */
 static void signal_fence(struct emu_waiter *w, bool just_made) {
   const uint64_t injected_ns = 2000000000;
   const bool lost = !just_made && emu_injected(EMU_PLACE_FENCE_LOST);
@@ -99,7 +99,7 @@ static void signal_fence(struct emu_waiter *w, bool just_made) {
     timerfd_settime(w->object.fd, 0, &then, NULL);
 }
 
-/* One of the waiter's points was reached. */
+/* Handles that one of the waiter's points is reached. */
 static void signal_waiter(struct emu_waiter *w, bool just_made) {
   const uint64_t one = 1;
   w->left--;
@@ -110,10 +110,10 @@ static void signal_waiter(struct emu_waiter *w, bool just_made) {
   else if (emu_injected(EMU_PLACE_FENCE_LOST))
     return;
   else if (write(w->object.fd, &one, sizeof(one)) < 0)
-    return; /* a full counter is readable too */
+    return; /* a full counter is readable, too */
 }
 
-/* Signals waiters for points that are reached. made: a fence that was just made, or NULL. */
+/* Signals waiters whose points are reached. made is a fence that was just created, or NULL. */
 static void signal_reached(const struct emu_waiter *made) {
   for (struct emu_wait **link = &emu_syncpoints.waits; *link;) {
     struct emu_wait *wait = *link;
@@ -133,8 +133,8 @@ void emu_syncpoint_raise(int syncpoint, uint32_t by) {
   signal_reached(NULL);
 }
 
-/* It increments the counter before it reads wait_count. A waiter increments wait_count before it
- * reads the counter (add_wait), so one of the two sees the other. */
+/* Increments the counter before reading wait_count. add_wait increments wait_count before reading
+ * the counter, so at least one of the two sees the other. */
 void emu_syncpoint_increment(int syncpoint) {
   if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
     return;
@@ -146,7 +146,8 @@ void emu_syncpoint_increment(int syncpoint) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Makes the waiter wait for a point: 0 or -ENOMEM. signal_reached must follow. */
+/* Adds a point to the waiter. The caller must call signal_reached afterwards. Returns 0 or
+ * -ENOMEM. */
 static int add_wait(struct emu_waiter *w, struct emu_point point) {
   struct emu_wait *wait = malloc(sizeof(*wait));
   if (!wait)
@@ -158,17 +159,17 @@ static int add_wait(struct emu_waiter *w, struct emu_point point) {
   return 0;
 }
 
-/* Call when the client closes a fence: warns if it slept on a second late or lost fence of a
- * syncpoint. After the first it should poll. */
+/* To be called when the client closes a fence. Warns if the client has overslept for the second
+ * time on a late or lost fence of a syncpoint; after the first time it should poll. */
 static void check_overslept(const struct emu_waiter *w) {
   if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
     return;
   if (++emu_syncpoints.overslept[w->points[0].id] == 2)
-    emu_warn("a client sleeps on fences of a syncpoint again and again, though an earlier one "
-             "did not wake: interrupts can be late or lost; after one late fence, poll the "
-             "memory that the work writes",
-             "drivers/gpu/host1x/fence.c: only the syncpoint's interrupt, or 30 s, end a "
-             "fence");
+    emu_warn("a client slept on fences of a syncpoint again although an earlier one did not wake "
+             "in time: interrupts can be late or lost; after a late fence, poll the memory that "
+             "the work writes",
+             "drivers/gpu/host1x/fence.c: a fence ends only with the syncpoint's interrupt or "
+             "after 30 s");
 }
 
 static void waiter_destroy(struct emu_object *object) {
@@ -187,7 +188,8 @@ static void waiter_destroy(struct emu_object *object) {
   free(w);
 }
 
-/* A waiter for fd, which it owns; fd is -1 if errno says why there is none. NULL: *error is set. */
+/* Creates a waiter, which owns fd. If fd is -1 or memory is exhausted, returns NULL and sets
+ * *error; for fd -1 it is taken from errno. */
 static struct emu_waiter *waiter_open(const struct emu_object_ops *ops, int fd, int *error) {
   *error = -errno;
   if (fd < 0)
@@ -227,7 +229,7 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   return error;
 }
 
-/* The status of some points: 1: reached; 0: not yet; else -errno. */
+/* Returns the state of some of the points: 1 if all are reached, 0 if not, or -errno. */
 static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t count) {
   struct itimerspec left;
   uint32_t there = 0;
@@ -240,7 +242,7 @@ static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t cou
   return over ? -ETIMEDOUT : 0;
 }
 
-/* SYNC_IOC_FILE_INFO of Linux; the names are those of host1x's fences. */
+/* SYNC_IOC_FILE_INFO of Linux, with the names of host1x's fences. */
 static int file_info(const struct emu_waiter *w, uint64_t argument) {
   struct sync_file_info info;
   if (emu_copy_from_user(&info, argument, sizeof(info)))
@@ -260,7 +262,7 @@ static int file_info(const struct emu_waiter *w, uint64_t argument) {
   return emu_copy_to_user(argument, &info, sizeof(info));
 }
 
-/* SYNC_IOC_MERGE. Reached points are left out, except for one if all are reached. */
+/* SYNC_IOC_MERGE. Reached points are dropped, except for one if all are reached. */
 static int merge_sync_files(const struct emu_waiter *w, uint64_t argument) {
   struct sync_merge_data data;
   struct emu_point points[2 * EMU_POINTS];
@@ -296,7 +298,7 @@ static int sync_file_ioctl(struct emu_object *object, int fd, unsigned long requ
   return request == SYNC_IOC_MERGE ? merge_sync_files(w, (uintptr_t)argument) : -ENOTTY;
 }
 
-/* The checks of 3.6 in their order. */
+/* CREATE_FENCE: makes the checks in the driver's order (3.6). */
 static int create_fence(struct emu_object *object, int fd, void *argument) {
   struct host1x_create_fence *a = argument;
   if (a->reserved[0] || a->id >= EMU_SYNCPOINTS)
@@ -308,7 +310,7 @@ static int create_fence(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* FENCE_EXTRACT. If the array is too small it gets the first points. */
+/* FENCE_EXTRACT. If the array is too small, it receives the first points. */
 static int fence_extract(struct emu_object *object, int fd, void *argument) {
   struct host1x_fence_extract *a = argument;
   if (a->reserved[0] || a->reserved[1])
@@ -344,7 +346,7 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   return error;
 }
 
-/* r35: host1x.c, nvhost_ioctl_ctrl_sync_fence_create; the checks in its order. */
+/* r35: makes the checks of nvhost_ioctl_ctrl_sync_fence_create (host1x.c) in its order. */
 static int create_fence_r35(struct emu_object *object, int fd, void *argument) {
   struct nvhost_create_fence *a = argument;
   struct emu_point points[EMU_POINTS];
@@ -376,7 +378,7 @@ static const struct emu_ioctl nvhost_ioctls[] = {
     {NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE, create_fence_r35},
 };
 
-/* A client of the GPU needs no other requests of this node. */
+/* GPU clients do not use any other request of this node. */
 const struct emu_node emu_node_nvhost = {
     .magic = 'H',
     .last_number = NVHOST_CTRL_LAST,
@@ -394,7 +396,7 @@ static const struct emu_ioctl ioctls[] = {
     {HOST1X_IOCTL_TRIGGER_POLLFD, trigger_pollfd},
 };
 
-/* 1.4, host1x-fence column: unknown requests, number 0 included, are ENOTTY. */
+/* Unknown requests, including number 0, return ENOTTY (1.4, host1x-fence column). */
 const struct emu_node emu_node_host1x = {
     .magic = 'X',
     .last_number = 17,

@@ -1,5 +1,5 @@
-/* Time-slice groups, their subcontexts and events. docs/hardware/kernel-interface.md 2.3, 3.3.
- */
+/* Time-slice groups (TSGs), their subcontexts and events. Section numbers refer to
+ * docs/hardware/kernel-interface.md: 2.3, 3.3. */
 #include "emulator/kernel/tsg.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static const struct emu_object_ops tsg_ops, event_ops;
 
 int emu_tsg_open(void) {
   if (emu_tsgs.count >= EMU_TSGS)
-    return -ENOMEM; /* 3.1, OPEN_TSG order 4 */
+    return -ENOMEM; /* 3.1, OPEN_TSG check 4 */
   struct emu_tsg *tsg = emu_object_create(&tsg_ops, sizeof(*tsg));
   if (!tsg)
     return -ENOMEM;
@@ -72,25 +72,25 @@ static void set_veid(struct emu_tsg *tsg, unsigned veid, struct emu_as *as) {
   emu_object_get(&as->object);
 }
 
-/* 3.3, CREATE_SUBCONTEXT: the checks in their order */
+/* CREATE_SUBCONTEXT: makes the checks in the driver's order (3.3). */
 static int create_subcontext(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = (struct emu_tsg *)object;
   struct nvgpu_tsg_create_subcontext_args *a = argument;
   if (a->type > NVGPU_SUBCONTEXT_ASYNC)
-    return -EINVAL; /* order 1 */
+    return -EINVAL; /* check 1 */
   struct emu_as *as = emu_table_get_kind(a->as_fd, EMU_AS);
   if (!as)
-    return -EINVAL; /* order 2 */
+    return -EINVAL; /* check 2 */
   unsigned veid = 0;
   if (a->type == NVGPU_SUBCONTEXT_ASYNC) {
     veid = 1;
     while (veid < EMU_VEIDS && tsg->veid_as[veid])
       veid++;
     if (veid == EMU_VEIDS)
-      veid = 0; /* order 4 */
+      veid = 0; /* check 4 */
   }
   if (tsg->veid_as[veid])
-    return -ENOSPC; /* orders 3 and 4 */
+    return -ENOSPC; /* checks 3 and 4 */
   set_veid(tsg, veid, as);
   a->veid = veid;
   return 0;
@@ -105,18 +105,18 @@ static int delete_subcontext(struct emu_object *object, int fd, void *argument) 
   return 0;
 }
 
-/* 3.3, BIND_CHANNEL_EX orders 5 to 9 */
+/* BIND_CHANNEL_EX: checks 5 to 9 of 3.3. */
 static int bind_to_tsg(struct emu_tsg *tsg, struct emu_channel *channel) {
-  /* order 5; r35 has no CREATE_SUBCONTEXT, and makes subcontexts here. */
+  /* check 5; r35 has no CREATE_SUBCONTEXT and creates subcontexts here */
   if ((channel->veid == 0 || !emu_release()->subcontext_requests) && !tsg->veid_as[channel->veid] &&
       channel->as)
     set_veid(tsg, channel->veid, channel->as);
   if (!channel->as || tsg->veid_as[channel->veid] != channel->as)
-    return -EINVAL; /* order 6 */
+    return -EINVAL; /* check 6 */
   if (channel->tsg)
-    return -EINVAL; /* order 7 */
+    return -EINVAL; /* check 7 */
   if (tsg->channel_count >= EMU_TSG_CHANNELS)
-    return -EINVAL; /* order 8 */
+    return -EINVAL; /* check 8 */
   channel->tsg = tsg;
   emu_object_get(&tsg->object);
   channel->next_in_tsg = tsg->channels;
@@ -124,7 +124,7 @@ static int bind_to_tsg(struct emu_tsg *tsg, struct emu_channel *channel) {
   tsg->channel_count++;
   tsg->veid_channels[channel->veid]++;
   atomic_store(&channel->serviceable, !tsg->aborted);
-  emu_engine_wake(); /* its doorbell may have been rung while it was in no TSG */
+  emu_engine_wake(); /* the doorbell may have been rung before the channel was in a TSG */
   return 0;
 }
 
@@ -132,10 +132,11 @@ static int bind_channel_ex(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_tsg_bind_channel_ex_args *a = argument;
   struct emu_channel *channel = emu_table_get_kind(a->channel_fd, EMU_CHANNEL);
   if (!channel)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (a->subcontext_id >= EMU_VEIDS)
-    return -EINVAL; /* order 4 */
-  /* Stored even if a later step fails. A bound channel's slot is counted. */
+    return -EINVAL; /* check 4 */
+  /* Stored even if a later step fails. If the channel is already bound, its subcontext does not
+   * change. */
   if (!channel->tsg)
     channel->veid = a->subcontext_id;
   return bind_to_tsg((struct emu_tsg *)object, channel);
@@ -146,15 +147,15 @@ static int bind_channel(struct emu_object *object, int fd, void *argument) {
   return channel ? bind_to_tsg((struct emu_tsg *)object, channel) : -EINVAL;
 }
 
-/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware is about
- * to load must stay. Here that is any channel with work. */
+/* Like nvgpu_tsg_unbind_channel_common (nvgpu, common/fifo/tsg.c), keeps a channel that the
+ * hardware is about to load. Here that is any channel with work. */
 bool emu_tsg_needs(struct emu_channel *channel) {
   return channel->tsg && channel->tsg->channel_count > 1 && !channel->disabled &&
          atomic_load(&channel->serviceable) && emu_channel_busy(channel);
 }
 
-/* If the last channel of a subcontext is closed, so is the subcontext, which must be created again.
- * If it is unbound, the subcontext stays: nvgpu's common/fifo/tsg_subctx.c, "force". */
+/* Closing the last channel of a subcontext also closes the subcontext, which must be created again.
+ * Unbinding the channel keeps it: nvgpu, common/fifo/tsg_subctx.c, "force". */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   struct emu_tsg *tsg = channel->tsg;
   if (!tsg)
@@ -195,16 +196,16 @@ static bool gives_way(const struct emu_tsg *tsg) {
   return true;
 }
 
-/* Waits with WFI for grids to end, and with CTA for their running CTAs. With CILP grids give way at
- * any instruction, unless the firmware cannot save them in time (preempt:MS:stuck). nvgpu,
- * common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
+/* With WFI waits for grids to end, with CTA for their running CTAs. With CILP grids can be
+ * preempted at any instruction, unless the firmware cannot save them in time (preempt:MS:stuck).
+ * nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
   enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
   emu_adversary_preemption();
   if (!emu_options()->preempt_ms)
     return 0;
   emu_object_get(&tsg->object);
-  atomic_fetch_add(&emu_engine.settling, 1); /* grids end their turns meanwhile */
+  atomic_fetch_add(&emu_engine.settling, 1); /* meanwhile grids end their turns early */
   emu_engine_preempt(tsg);
   const uint64_t end = emu_time_ns() + emu_options()->preempt_ms * NS_PER_MS;
   atomic_fetch_add(&tsg->draining, 1);
@@ -218,11 +219,10 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   emu_engine_wake();
   atomic_fetch_sub(&emu_engine.settling, 1);
   if (result)
-    emu_warn(
-        "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
-        "longer than 100 ms with WFI, or a work-group of it with CTA, or is not saved with CILP; "
-        "keep channels open and share them, or wait for the TSG's work before",
-        "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
+    emu_warn("a request that preempts its TSG failed: a grid of another channel in the TSG runs "
+             "for longer than 100 ms (with CTA, one of its work-groups; with CILP, it cannot be "
+             "saved in time); keep channels open and share them, or wait for the TSG's work first",
+             "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
   emu_object_put(&tsg->object);
   return result;
 }
@@ -266,7 +266,7 @@ int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count) {
   return error ? error : fd;
 }
 
-/* 3.3, EVENT_ID_CTRL. A second enable of an event gives a new fd. */
+/* EVENT_ID_CTRL (3.3). Enabling an event again returns another fd. */
 static int event_id_ctrl(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = (struct emu_tsg *)object;
   struct nvgpu_event_id_ctrl_args *a = argument;
@@ -293,13 +293,13 @@ static void event_destroy(struct emu_object *object) {
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   const uint64_t one = 1;
   for (struct emu_event *event = tsg->events; event; event = event->next) {
-    /* A full counter is readable too. */
+    /* A full counter is readable, too. */
     if (event->event_id == event_id && write(event->object.fd, &one, sizeof(one)) < 0)
       continue;
   }
 }
 
-/* docs/hardware/kernel-interface.md 6: two events for each TSG that has channels */
+/* Raises two events for each TSG that has channels (docs/hardware/kernel-interface.md 6). */
 void emu_non_stall_interrupt(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {
@@ -356,7 +356,7 @@ static int set_promotion(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.3, READ_SINGLE_SM_ERROR_STATE: all SMs of a TSG show its one exception */
+/* READ_SINGLE_SM_ERROR_STATE: all SMs of a TSG report its only exception (3.3). */
 static int read_sm_error(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_tsg_read_single_sm_error_state_args *a = argument;
   const struct emu_tsg *tsg = (const struct emu_tsg *)object;
@@ -367,7 +367,7 @@ static int read_sm_error(struct emu_object *object, int fd, void *argument) {
   return emu_copy_to_user(a->record_mem, &tsg->sm_error, bytes) ? (int)bytes : 0;
 }
 
-/* 3.3, BIND_SCHEDULING_DOMAIN: only root opens domains, so no fd is one. */
+/* BIND_SCHEDULING_DOMAIN: only root can open domains, so no fd is valid (3.3). */
 static int bind_domain(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_tsg_bind_scheduling_domain_args *a = argument;
   if (a->reserved0 || a->reserved[0] || a->reserved[1] || a->reserved[2])
@@ -420,7 +420,7 @@ void emu_event_poll(struct pollfd *found) {
   if (!(found->revents & POLLIN))
     return;
   found->revents = found->events & (POLLIN | POLLPRI);
-  /* The poll of another thread may have reported it. */
+  /* Another thread's poll may have consumed it. */
   if (read(found->fd, &count, sizeof(count)) != sizeof(count))
     found->revents = 0;
 }

@@ -1,5 +1,5 @@
-/* TSGs (time-slice groups of channels) and their events. gpu.lock held, unless a function says
- * otherwise. */
+/* TSGs (time-slice groups of channels) and their events. Callers hold gpu.lock unless a function
+ * says otherwise. */
 #ifndef TEGRACL_EMULATOR_TSG_H
 #define TEGRACL_EMULATOR_TSG_H
 
@@ -27,27 +27,28 @@ struct emu_tsg {
   struct emu_object object;
   struct emu_channel *channels;
   int channel_count;
-  struct emu_as *veid_as[EMU_VEIDS]; /* of each subcontext; NULL: not created */
+  struct emu_as *veid_as[EMU_VEIDS]; /* address space per subcontext; NULL if not created */
   int veid_channels[EMU_VEIDS];
   uint32_t timeslice_us, interleave, evict_last_ways, sector_promotion;
-  uint32_t last_channel; /* the id of the channel with the last turn */
+  uint32_t last_channel; /* id of the channel that executed last */
   struct emu_event *events;
   uint32_t graphics_preemption, compute_preemption;
-  struct emu_as *context_as; /* has the context's header in the driver's part; NULL: no context */
-  uint64_t context_va;       /* GPU address of the header */
+  struct emu_as
+      *context_as;     /* address space with the context's header; NULL if there is no context */
+  uint64_t context_va; /* GPU address of the context's header */
   bool aborted;
-  atomic_int draining; /* requests that wait for its grids; meanwhile none starts */
+  atomic_int draining; /* requests waiting for its grids; while not 0, no grid starts */
   struct nvgpu_tsg_sm_error_state_record sm_error;
-  uint64_t owners[EMU_OWNERS]; /* instances of the control node that have it */
+  uint64_t owners[EMU_OWNERS]; /* instance ids of the control nodes that own it */
   int owner_count;
-  uint32_t token_count; /* tokens of share.c that are not used */
+  uint32_t token_count; /* number of unused tokens (share.c) */
 };
 
-/* An eventfd that is readable after an event. */
+/* An eventfd that becomes readable after an event. */
 struct emu_event {
   struct emu_object object;
   struct emu_event *next;
-  struct emu_tsg *tsg; /* NULL: of no TSG, or it was destroyed */
+  struct emu_tsg *tsg; /* NULL if it has none, or it was destroyed */
   uint32_t event_id;
 };
 
@@ -56,26 +57,29 @@ extern struct emu_tsgs {
   struct emu_token *tokens; /* share.c */
 } emu_tsgs;
 
-/* A new fd of a new TSG, or -errno. */
+/* Creates a TSG. Returns an fd or -errno. */
 int emu_tsg_open(void);
-/* A new fd of an event of a TSG (NULL: of none), or -errno; count: events that have happened. */
+/* Creates an event of a TSG (may be NULL) to which count events have already happened. Returns an
+ * fd or -errno. */
 int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count);
-/* struct emu_object_ops's poll, for events and pollfds. */
+/* The poll function in struct emu_object_ops of events and pollfds. */
 void emu_event_poll(struct pollfd *found);
-/* Whether a channel must stay in its TSG: it has work, and the TSG has other channels. */
+/* Returns whether a channel must stay in its TSG because it has work and is not the TSG's only
+ * channel. */
 bool emu_tsg_needs(struct emu_channel *channel);
-/* Preempts the TSG, as ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and a channel's close do. With preempt:MS
- * its turn ends and its grids give way: 0, or -EBUSY and a warning if they run for too long. May
- * release gpu.lock meanwhile. */
+/* Preempts the TSG, as ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and closing a channel do. Has an effect
+ * only with preempt:MS. Returns 0, or -EBUSY with a warning if grids run for too long. May release
+ * gpu.lock temporarily. */
 int emu_tsg_preempt(struct emu_tsg *tsg);
-/* Allows all its channels to be loaded, or none. */
+/* Allows all channels of the TSG to be loaded, or none. */
 void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
-/* Removes a channel from its TSG, if it has one. closed: because the channel is closed, not
+/* Removes a channel from its TSG, if it is in one. closed is false if the channel is only
  * unbound. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed);
-/* The interrupt of an engine: raises its events of each TSG that has channels. Takes gpu.lock. */
+/* Handles an engine's interrupt: raises its events for each TSG that has channels. Takes
+ * gpu.lock. */
 void emu_non_stall_interrupt(void);
-/* Raises an event of a TSG. */
+/* Raises an event for a TSG. */
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
 
 #endif

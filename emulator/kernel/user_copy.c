@@ -1,6 +1,5 @@
-/* Copies between the emulator and its caller's memory. Linux makes the copies, so a bad pointer
- * gives EFAULT as in a real ioctl.
- */
+/* Copies between the emulator's memory and its caller's. Linux makes the copies, so that a bad
+ * pointer returns EFAULT as in a real ioctl. */
 #include "emulator/kernel/user_copy.h"
 
 #include <errno.h>
@@ -12,12 +11,12 @@
 
 #include "base/file.h"
 
-/* Sandboxes forbid process_vm_readv, and qemu-user does not have it. */
+/* Sandboxes forbid process_vm_readv, and qemu-user does not implement it. */
 static bool is_unavailable(ssize_t result) {
   return result < 0 && (errno == ENOSYS || errno == EPERM);
 }
 
-/* The slow alternative: write and read report a bad pointer. */
+/* Slow alternative: read and write report bad pointers, too. */
 static int copy_through_file(void *to, const void *from, size_t bytes) {
   int fd = memfd_create("tegracl-copy", MFD_CLOEXEC);
   if (fd < 0)
@@ -51,7 +50,7 @@ int emu_copy_to_user(uint64_t user, const void *from, size_t bytes) {
     result = copy_through_file((void *)(uintptr_t)user, from, bytes);
   if (result)
     return result;
-  /* Copies again by stores, which sanitizers and valgrind see. */
+  /* Copy again with plain stores, which sanitizers and valgrind see. */
   memcpy((void *)(uintptr_t)user, from, bytes);
   return 0;
 }

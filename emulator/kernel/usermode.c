@@ -1,10 +1,10 @@
-/* The user-mode page and the watch on its doorbell. docs/hardware/kernel-interface.md 4.1.
+/* The user-mode page and its doorbell. docs/hardware/kernel-interface.md 4.1
  *
- * A program stores the same token again and again, so the word may not change: the engine
- * removes the token that it has seen. If two tokens are stored before that, the first is lost,
- * but not the GP_PUT written before it. A token therefore rings for its channel, and for each
- * other one whose GP_PUT has changed. A GP_PUT without a doorbell is ignored, as on a board.
- */
+ * A program stores the same token again and again, and a store of the same value cannot be seen. So
+ * the engine clears each token that it has seen. If two tokens are stored before that, the first
+ * one is lost, but not the GP_PUT that was written before it. Therefore a token rings for its
+ * channel and for every other channel whose GP_PUT has changed. A GP_PUT without any doorbell is
+ * ignored, as on a board. */
 #include "emulator/kernel/usermode.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 struct emu_usermode emu_usermode;
 
-/* The word without a token: its channel is above those of any runlist. */
+/* Value of the word without a token; no runlist has this channel number. */
 static const uint32_t no_token = UINT32_MAX;
 
 static atomic_bool watched;
@@ -42,7 +42,7 @@ static int page_create(void) {
     emu_object_put(&page->object);
     return error;
   }
-  page->has_inode = false; /* its fds are not dma-bufs */
+  page->has_inode = false; /* its fds are not dma-bufs, so they are not found by inode */
   uint32_t *words = (uint32_t *)(void *)page->host;
   words[USERMODE_CFG0 / sizeof(*words)] = CLASS_USERMODE;
   words[USERMODE_NOTIFY_CHANNEL_PENDING / sizeof(*words)] = no_token;
@@ -77,11 +77,11 @@ int emu_usermode_mmap(struct emu_object *object, int fd, size_t length, int prot
                       off_t offset) {
   const struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
   if (ctrl->mapping)
-    return -EBUSY; /* order 2 */
+    return -EBUSY; /* check 2 */
   if (length > USERMODE_BYTES)
-    return -EINVAL; /* order 3 */
+    return -EINVAL; /* check 3 */
   if (offset != 0)
-    return -EINVAL; /* order 4 */
+    return -EINVAL; /* check 4 */
   return emu_power_use_in_mmap();
 }
 
@@ -97,8 +97,8 @@ void emu_usermode_mapped(struct emu_object *object, int fd, void *mapping, size_
   ctrl->next_mapped = emu_ctrls.mapped;
   emu_ctrls.mapped = ctrl;
   emu_object_get(object);
-  /* The engine removes the mapping when the GPU is switched off; without it the next request
-   * does. */
+  /* The engine removes the mapping when the GPU is switched off; if there is no engine, the next
+   * request does. */
   emu_engine_start();
   emu_engine_wake();
 }
@@ -119,8 +119,8 @@ bool emu_usermode_unmapped(const void *address, size_t length) {
   return found;
 }
 
-/* With hide it maps a file without pages. A mapping by which the client has replaced that of the
- * page is not changed. */
+/* With hide, maps a file without pages. If the client has replaced the mapping of the page with
+ * another one, that is left alone. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
   const int page = emu_usermode.page->kept_fd;
   const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;
@@ -154,7 +154,7 @@ bool emu_usermode_watched(void) {
   return atomic_load_explicit(&watched, memory_order_relaxed);
 }
 
-/* The page stays while the engine runs. */
+/* The page exists as long as the engine runs. */
 static _Atomic uint32_t *doorbell_word(void) {
   return (_Atomic uint32_t *)(void *)(emu_usermode.page->host + USERMODE_NOTIFY_CHANNEL_PENDING);
 }
@@ -186,7 +186,7 @@ void emu_usermode_collect(void) {
   uint32_t token = atomic_exchange(doorbell_word(), no_token);
   uint32_t rung = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (rung >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
-    return; /* of no channel: ignored; docs/hardware/command-stream.md 1.4 */
+    return; /* invalid channel: ignored; docs/hardware/command-stream.md 1.4 */
   for (uint32_t id = 0; id < EMU_CHANNELS; id++) {
     const struct emu_channel *channel = emu_channels.by_id[id];
     if (channel && channel->usermode && (id == rung || has_moved(channel)))

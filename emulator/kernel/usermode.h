@@ -1,7 +1,6 @@
-/* The user-mode page: one for the whole device, shared by all opens of the control node.
- * Programs that drive the software Orin through struct nvgpu_os ring its doorbell by a
- * call; the stores of all others are watched.
- */
+/* The user-mode page, which is shared by all opens of the control node. Programs that use the
+ * software Orin through struct nvgpu_os ring the doorbell with a call; for other programs the
+ * engine polls the page. */
 #ifndef TEGRACL_EMULATOR_USERMODE_H
 #define TEGRACL_EMULATOR_USERMODE_H
 
@@ -16,29 +15,31 @@ struct emu_object;
 
 extern struct emu_usermode { struct emu_dmabuf *page; /* NULL: not made */ } emu_usermode;
 
-/* A new fd of the page, for an open of the control node; or -errno. gpu.lock held. */
+/* Creates an fd of the page for an open of the control node. Returns it or -errno. The caller holds
+ * gpu.lock. */
 int emu_usermode_open(struct emu_object *ctrl);
-/* Frees the page when the device is closed. gpu.lock held. */
+/* Frees the page when the device is closed. The caller holds gpu.lock. */
 void emu_usermode_close(void);
 
-/* mmap of the control node; docs/hardware/kernel-interface.md 4.1. */
+/* mmap of the control node: docs/hardware/kernel-interface.md 4.1. */
 int emu_usermode_mmap(struct emu_object *ctrl, int fd, size_t length, int protection, off_t offset);
 void emu_usermode_mapped(struct emu_object *ctrl, int fd, void *mapping, size_t length,
                          int protection);
-/* Call after the client has unmapped a range. True: it had a mapping of the page. */
+/* To be called after the client has unmapped a range. Returns true if the range contained a mapping
+ * of the page. */
 bool emu_usermode_unmapped(const void *address, size_t length);
 
-/* Makes a client's mapping show the page or, with hide, nothing, so that access is a SIGBUS. True:
- * it now shows nothing. gpu.lock held. */
+/* Makes a client's mapping show the page or, with hide, nothing, so that accesses raise SIGBUS.
+ * Returns true if it is now hidden. The caller holds gpu.lock. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide);
 
 /* Makes the engine poll the page for tokens. */
 void emu_usermode_watch(void);
 bool emu_usermode_watched(void);
-/* Whether there is a token in the page: any, or one of another channel. */
+/* Return whether there is a token in the page: any token, or one of another channel. */
 bool emu_usermode_rung(void);
 bool emu_usermode_rung_for_other(const struct emu_channel *channel);
-/* Removes the token and sets the doorbells that it rings. gpu.lock held. */
+/* Clears the token and sets the doorbells that it rings. The caller holds gpu.lock. */
 void emu_usermode_collect(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds mappings of this process as the kernel's find_vma does, in /proc/self/maps. */
+/* Finds mappings of this process in /proc/self/maps, like find_vma in the kernel. */
 #include "emulator/kernel/vma.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* Parses START-END rwxp OFFSET MAJOR:MINOR INODE PATH. False: the line has another form. */
+/* Parses START-END rwxp OFFSET MAJOR:MINOR INODE PATH. Returns false if the line has a different
+ * form. */
 static bool read_line(const char *line, struct emu_vma *vma) {
   enum { ACCESS_LENGTH = 4, HEX = 16, DECIMAL = 10 };
   char *at;
@@ -19,7 +20,7 @@ static bool read_line(const char *line, struct emu_vma *vma) {
   const char *access = at + 1;
   vma->writable = access[1] == 'w';
   vma->shared = access[3] == 's';
-  strtoull(access + ACCESS_LENGTH, &at, HEX); /* the offset in the file */
+  strtoull(access + ACCESS_LENGTH, &at, HEX); /* offset in the file */
   unsigned long device_major = strtoul(at, &at, HEX);
   if (*at != ':')
     return false;
@@ -31,7 +32,7 @@ static bool read_line(const char *line, struct emu_vma *vma) {
 
 bool emu_vma_find(uint64_t address, struct emu_vma *vma) {
   bool found = false;
-  char line[4352]; /* the fields, and a path */
+  char line[4352]; /* room for the fields and a path */
   FILE *f = fopen("/proc/self/maps", "re");
   if (!f)
     return false;

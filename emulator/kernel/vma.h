@@ -9,11 +9,11 @@
 struct emu_vma {
   uint64_t start, end;
   bool writable, shared;
-  dev_t device; /* of the mapped file; device and inode 0: none */
+  dev_t device; /* of the mapped file; 0 if anonymous */
   uintmax_t inode;
 };
 
-/* The first mapping that ends above address. False: none. */
+/* Finds the first mapping that ends above address. Returns false if there is none. */
 bool emu_vma_find(uint64_t address, struct emu_vma *vma);
 
 #endif

@@ -1,7 +1,6 @@
-/* The watchdog of channels whose ring the driver writes: ends the TSG of a channel whose work
- * has made no progress for longer than the channel's limit. docs/hardware/kernel-interface.md
- * 7, "watchdog" and notifier 8.
- */
+/* The watchdog for channels whose ring the driver writes. Aborts the TSG of a channel whose work
+ * makes no progress for longer than the channel's limit. docs/hardware/kernel-interface.md 7,
+ * "watchdog" and notifier 8 */
 #include "emulator/kernel/watchdog.h"
 
 #include <errno.h>
@@ -18,8 +17,8 @@
 enum {
   POLL_MS = 100,
   NS_PER_MS = 1000000,
-  /* The default limit is made for a board, whose work of milliseconds takes seconds here. A limit
-   * that the client sets is not changed. */
+  /* The default limit is meant for boards, where work that takes seconds here takes milliseconds. A
+   * limit set by the client is not scaled. */
   SLOWER_THAN_A_BOARD = 100,
 };
 
@@ -34,7 +33,7 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
          (channel->watchdog_set ? 1 : SLOWER_THAN_A_BOARD);
 }
 
-/* gpu.lock held, here and below. */
+/* From here on callers hold gpu.lock. */
 static bool is_idle(const struct emu_channel *channel) {
   const struct emu_submit *s = channel->submit;
   return emu_syncpoint_value(s->syncpoint) == s->target && emu_submit_got(channel) == s->put;
@@ -45,7 +44,7 @@ void emu_watchdog_submit(struct emu_channel *channel) {
     channel->submit->since_ns = emu_time_ns();
 }
 
-/* If the channel has made progress its limit starts again; after the limit its TSG is ended. */
+/* Restarts the channel's limit if there was progress. After the limit aborts its TSG. */
 static void check_progress(struct emu_channel *channel, uint64_t now) {
   struct emu_submit *s = channel->submit;
   uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);

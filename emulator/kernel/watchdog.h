@@ -1,4 +1,4 @@
-/* The watchdog of rings that the driver writes: one thread, while there are any. */
+/* The watchdog for rings that the driver writes. Its thread runs while there are any. */
 #ifndef TEGRACL_EMULATOR_WATCHDOG_H
 #define TEGRACL_EMULATOR_WATCHDOG_H
 
@@ -6,13 +6,15 @@
 
 struct emu_channel;
 
-/* For how long the channel's work may make no progress. */
+/* Returns how long the channel's work may make no progress. */
 uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
-/* Watches a channel: 0 or -errno. gpu.lock held. */
+/* Starts watching a channel. Returns 0 or -errno. The caller holds gpu.lock. */
 int emu_watchdog_start(struct emu_channel *channel);
-/* Ends the watch. gpu.lock is held; if it was the last channel, it is released meanwhile. */
+/* Stops watching a channel. The caller holds gpu.lock, which is temporarily released after the last
+ * channel. */
 void emu_watchdog_stop(struct emu_channel *channel);
-/* Call before work is submitted: a channel without work gets the whole limit. gpu.lock held. */
+/* To be called before a submission: restarts the limit of an idle channel. The caller holds
+ * gpu.lock. */
 void emu_watchdog_submit(struct emu_channel *channel);
 
 #endif

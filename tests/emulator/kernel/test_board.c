@@ -122,7 +122,7 @@ static void killed(const char *option) {
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  assert_non_null(strstr(text, "nvmap ALLOC of 8192 bytes, with 4096 of 67108864 free"));
+  assert_non_null(strstr(text, "nvmap ALLOC of 8192 bytes, but only 4096 of 67108864 are free"));
   assert_non_null(strstr(text, "OOM killer"));
 }
 

@@ -108,7 +108,7 @@ static void lost_fences(void **state) {
   assert_int_equal(first, 0);
   assert_int_equal(second, 0);
   assert_true(quiet);
-  assert_non_null(strstr(text, "after one late fence, poll the memory"));
+  assert_non_null(strstr(text, "after a late fence, poll the memory"));
   fenced_close(&f);
 }
 
