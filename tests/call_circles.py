@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fails if files of a directory use each other's functions or variables in a circle.
 
-Usage: call_circles.py TOP [DIRECTORY...]    prints each circle with the names that make it
+Usage: call_circles.py TOP [DIRECTORY...]    prints each circle with the names that cause it
 
-A file uses another of its directory if it names one of its functions or variables, so the
-address of a function in a table counts as a call. Headers do not count: what they declare
-belongs to the file that defines it. Exit status 1 if there is a circle. Tests itself first.
+A file uses another one in its directory if it refers to one of its functions or variables, so
+the address of a function in a table counts as a call. Headers are ignored: what they declare
+belongs to the file that defines it. The exit status is 1 if there is a circle. A self-test
+runs first.
 """
 import pathlib
 import re
@@ -13,7 +14,7 @@ import sys
 
 DIRECTORIES = ["base", "icd", "runtime"]
 NOISE = re.compile(r'__attribute__\(\((?:[^()]|\([^()]*\))*\)\)|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-# clang-format puts what is outside of functions at the beginning of a line.
+# clang-format puts only code outside of functions at the beginning of a line.
 OUTSIDE = r"^(static |(?!static ))(?!typedef\b|extern\b|struct \w+ \{|union \w+ \{|enum\b[\w ]*\{)"
 FUNCTION = re.compile(OUTSIDE + r"[A-Za-z_][^;{}=#]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 VARIABLE = re.compile(OUTSIDE + r"[A-Za-z_][\w \t*]*[ *](\w+)(?:\[[^\n\]]*\])*(?: = |;)", re.M)
@@ -21,7 +22,7 @@ NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
 def uses(files):
-    """file: {other file: the names that it uses of it}"""
+    """Returns {file: {other file: names that it uses from it}}."""
     text = {name: NOISE.sub(" ", source) for name, source in files.items()}
     owner, found = {}, {name: {} for name in files}
     own = {name: FUNCTION.findall(source) + VARIABLE.findall(source) for name, source in text.items()}
@@ -35,7 +36,7 @@ def uses(files):
 
 
 def circles(found):
-    """the sets of files that use each other in a circle"""
+    """Returns the sets of files that use each other in a circle."""
     reached = {}
     for start in found:
         todo, reached[start] = list(found[start]), set()

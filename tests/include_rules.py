@@ -4,7 +4,7 @@
 Usage: include_rules.py TOP            prints each include that OFFERS does not allow, and an error
                                        if the picture in docs/architecture.md is not current
        include_rules.py TOP --update   writes the picture
-Exit status 1 if anything is wrong. A self-test runs first.
+The exit status is 1 if anything is wrong. A self-test runs first.
 """
 import pathlib
 import re
@@ -12,8 +12,9 @@ import sys
 
 SOURCES = ["base", "gpu", "emulator", "runtime", "compiler", "icd", "tools"]
 ALL = "*"
-# {directory: {user: headers that it may include}}. The files of a directory, with its folders that are
-# not listed, may include all of its headers.
+# {directory: {user: headers that it may include}}. The files of a directory, including folders
+# that
+# are not listed, may include all of its headers.
 OFFERS = {
     "base": {ALL: ALL},
     "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "block_linear.h texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
@@ -34,7 +35,7 @@ OFFERS = {
     "icd": {},
     "tools/doctor": {},
 }
-# {prefix of a header of another project: directories or files that may include it}
+# {prefix of another project's header: directories or files that may include it}
 FOREIGN = {"CL/": ["icd", "tools/doctor", "compiler/prebuild.c"], "llvm-c/": ["compiler"], "nvrtc": [], "cuda": [],
            "elf.h": ["compiler", "gpu/cubin"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
@@ -47,7 +48,7 @@ def directory_of(path):
 
 
 def allowed(user, header):
-    """may files of user include the header?"""
+    """Returns whether files of user may include the header."""
     owner = directory_of(header)
     if owner is None or owner == user:
         return owner is not None
@@ -56,7 +57,7 @@ def allowed(user, header):
 
 
 def may_call(user, owner):
-    """may functions of user call those of owner by name?"""
+    """Returns whether functions of user may call those of owner by name."""
     return owner == user or user in OFFERS[owner] or ALL in OFFERS[owner]
 
 
@@ -75,7 +76,7 @@ def offences(path, text):
 
 
 def arrows(files):
-    """directory: the others whose headers its files include"""
+    """Returns {directory: other directories whose headers its files include}."""
     found = {d: set() for d in OFFERS}
     for path, text in files.items():
         user = directory_of(path)
@@ -87,8 +88,8 @@ def arrows(files):
 
 
 def levels(found):
-    """directory: 0 if it includes no other, else 1 more than the highest that it includes;
-    ValueError if there is a circle"""
+    """Returns {directory: level}: 0 if it includes no other, else 1 more than the highest level
+    that it includes. Raises ValueError if there is a circle."""
     level = {}
     while len(level) < len(found):
         ready = [d for d in found if d not in level and all(o in level for o in found[d])]

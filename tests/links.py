@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The links in the Markdown pages are valid: the file exists, and the page has the heading. Pages of the
-Debian package link only to files of the package. Links to other sites are not checked.
+"""Checks the links in Markdown pages: the file must exist, and the page must have the heading. Pages of
+the Debian package may link only to files of the package. Links to other sites are not checked.
 
 links.py TOP
 """
@@ -13,13 +13,13 @@ FENCE = re.compile(r'^```.*?^```', re.M | re.S)
 
 
 def prose(page):
-    """The text of a page without code, in which brackets are no links."""
+    """Returns the text of a page without code, in which brackets are not links."""
     lines = FENCE.sub('', page.read_text(encoding='utf-8')).splitlines()
     return '\n'.join(re.sub(r'`[^`]*`', '`', line) for line in lines if not line.startswith('    '))
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Returns the anchors of a page's headings, as created by GitHub."""
     found = set()
     text = FENCE.sub('', page.read_text(encoding='utf-8'))
     for heading in re.findall(r'^#+ +(.*)$', text, re.M):
@@ -32,7 +32,7 @@ def anchors(page):
 
 
 def packaged(top):
-    """The files of the Debian package, and their folders."""
+    """Returns the files of the Debian package, and their folders."""
     if not (top / 'debian').exists():
         return set()
     lines = [line for name in ('docs', 'examples', 'tegracl.install')

@@ -1,4 +1,4 @@
-"""NVRTC, as tegraclc finds it, for tests that compile CUDA C themselves."""
+"""NVRTC, found like tegraclc finds it, for tests that compile CUDA C."""
 import ctypes
 import subprocess
 
@@ -19,7 +19,8 @@ class Nvrtc:
         return text.raw
 
     def compile(self, source, options, headers=None):
-        """Compiles CUDA C. Returns the CUBIN, or None, and the log. headers: texts by name, as bytes."""
+        """Compiles CUDA C. Returns the CUBIN, or None, and the log. headers maps names to
+        contents, as bytes."""
         headers, program = headers or {}, ctypes.c_void_p()
         self.library.nvrtcCreateProgram(
             ctypes.byref(program), source, b"test.cu", len(headers),

@@ -1,7 +1,5 @@
-/* Functions that gcc's -finstrument-functions calls at the entry and exit of each function. They
- * stall the thread at those that STALL_SEED chooses, about every third time. Preloaded by
- * tests/stalls.
- */
+/* Called by gcc's -finstrument-functions at the entry and exit of each function. Stalls the thread
+ * about every third time in functions chosen by STALL_SEED. Preloaded by tests/stalls. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,7 +16,7 @@ enum {
   LONG_ONE_IN = 50,
   SHORT_US = 4000,
   LONG_US = 30000,
-  PROCESS_US = 3000000, /* of a process in total: a function may be called millions of times */
+  PROCESS_US = 3000000, /* total per process, because a function may be called millions of times */
   PAGE = 4096,
 };
 
@@ -40,8 +38,7 @@ UNSEEN static uint32_t mix(uint32_t x) {
   return x ^ x >> 16;
 }
 
-/* Chooses by the function's offset in its page, which does not depend on the address of the
- * library. */
+/* Chooses by the function's offset in its page, which does not depend on the library's address. */
 UNSEEN static bool is_chosen(const void *function, uint32_t at_exit) {
   const uint32_t place = (uint32_t)((uintptr_t)function % PAGE);
   return seed && mix(mix(seed) ^ (place << 1 | at_exit)) % CHOSEN_ONE_IN == 0;

@@ -1,12 +1,11 @@
-/* Times of files come from CLOCK_REALTIME_COARSE. Two changes within one tick of it have the same
- * time. */
+/* File times come from CLOCK_REALTIME_COARSE: two changes within one tick have the same time. */
 #ifndef TEGRACL_TEST_TICK_H
 #define TEGRACL_TEST_TICK_H
 
 #include <time.h>
 #include <unistd.h>
 
-/* Waits until a change of a file would get a later time than now. */
+/* Waits until a change of a file would get a later time than a change made now. */
 static inline void wait_for_tick(void) {
   enum { LOOK_US = 1000 };
   struct timespec now, ticking;

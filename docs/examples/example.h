@@ -1,4 +1,5 @@
-/* Shared by the C examples of the user's guide: the device, a built kernel, error checks. */
+/* Shared by the C examples of the user's guide: finds the device, builds a kernel, checks
+ * errors. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -22,7 +23,7 @@ static inline void check(cl_int code, const char *call) {
   exit(1);
 }
 
-/* The first GPU of the platform tegracl, however many platforms there are. */
+/* Returns the first GPU of the tegracl platform, which may be one of several platforms. */
 static inline cl_device_id find_device(void) {
   cl_platform_id platforms[16];
   cl_uint count = 0;
@@ -35,7 +36,7 @@ static inline cl_device_id find_device(void) {
         clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_GPU, 1, &device, NULL) == CL_SUCCESS)
       return device;
   }
-  fprintf(stderr, "no device of tegracl: try tegracl-doctor\n");
+  fprintf(stderr, "no tegracl device found; run tegracl-doctor\n");
   exit(1);
 }
 
@@ -63,7 +64,7 @@ static inline void example_close(struct example *e) {
   clReleaseContext(e->context);
 }
 
-/* contents NULL: a buffer that the kernel writes. */
+/* If contents is NULL, the kernel writes the buffer. */
 static inline cl_mem example_buffer(const struct example *e, size_t size, void *contents) {
   cl_int code;
   cl_mem buffer = clCreateBuffer(

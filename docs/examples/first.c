@@ -34,7 +34,7 @@ static cl_device_id find_device(void) {
         clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_GPU, 1, &device, NULL) == CL_SUCCESS)
       return device;
   }
-  fprintf(stderr, "no device of tegracl's: try tegracl-doctor\n");
+  fprintf(stderr, "no tegracl device found; run tegracl-doctor\n");
   exit(1);
 }
 

@@ -1,6 +1,6 @@
-/* steps: counts Collatz's steps from each number to 1. It has a mistake.
- *   cc steps.c -o steps -lOpenCL
- */
+/* steps: computes for each number the length of its Collatz sequence. It contains a bug.
+ *
+ * cc steps.c -o steps -lOpenCL */
 #include "example.h"
 
 enum { ITEMS = 64 };

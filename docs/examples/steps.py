@@ -1,4 +1,4 @@
-"""steps.py: counts Collatz's steps from each number to 1. It has a mistake."""
+"""steps.py: computes for each number the length of its Collatz sequence. It contains a bug."""
 import numpy as np
 import pyopencl as cl
 

@@ -1,6 +1,6 @@
-/* stretch [ITEMS]: writes each of ITEMS numbers twice. It has a mistake.
- *   cc stretch.c -o stretch -lOpenCL
- */
+/* stretch [ITEMS]: writes each of ITEMS numbers twice. It contains a bug.
+ *
+ * cc stretch.c -o stretch -lOpenCL */
 #include "example.h"
 
 static const char *source = "kernel void stretch(global const int *in, global int *out) {\n"

@@ -1,4 +1,4 @@
-"""stretch.py [ITEMS]: writes each of ITEMS numbers twice. It has a mistake."""
+"""stretch.py [ITEMS]: writes each of ITEMS numbers twice. It contains a bug."""
 import sys
 
 import numpy as np

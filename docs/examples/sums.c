@@ -23,7 +23,7 @@ static const char *source =
 
 static float matrix[SIDE][SIDE], sums[SIDE];
 
-/* The matrix has small whole numbers, whose sums are exact. */
+/* The matrix contains small integers, whose sums are exact. */
 static int sums_wrong(int by_rows) {
   int wrong = 0;
   for (int i = 0; i < SIDE; i++) {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""CLBlast (Debian's libclblast1): BLAS routines of the three levels, in its five precisions,
-against numpy.
+"""Compares CLBlast (Debian's libclblast1) with numpy: BLAS routines of the three levels, in its five
+precisions.
 
     tests/apps/clblast.py          single and half precision
     tests/apps/clblast.py --all    double and complex as well (some minutes)
@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pyopencl as cl
 
-# CLBlast's enumerations (clblast_c.h), which are those of CBLAS
+# CLBlast's enumerations (clblast_c.h), which have the values of CBLAS
 ROW_MAJOR, NO, TRANSPOSED, UPPER, LOWER, NON_UNIT, LEFT = map(
     ctypes.c_int, (101, 111, 112, 121, 122, 131, 141))
 
@@ -27,8 +27,9 @@ class Double2(ctypes.Structure):
     _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_double)]
 
 
-# letter: numpy's type, the type in which the expected value is computed, the bound of the error
-# relative to the largest value, how a number is passed
+# letter: numpy's type, the type for computing the expected value, the maximum error relative to
+# the
+# largest value, how a number is passed
 PRECISIONS = {
     "S": (np.float32, np.float64, 1e-5, lambda a: ctypes.c_float(a.real)),
     "D": (np.float64, np.float64, 1e-13, lambda a: ctypes.c_double(a.real)),
@@ -77,7 +78,7 @@ def run(letter):
     kind, wide, bound, scalar = PRECISIONS[letter]
 
     def values(*shape):
-        """Of the precision, but in the type that is computed in."""
+        """Random values in the precision, stored in the type used for computing."""
         result = rng.uniform(-1, 1, shape)
         if wide is np.complex128:
             result = result + 1j * rng.uniform(-1, 1, shape)
@@ -114,7 +115,7 @@ def run(letter):
         call(letter + "gemv", ROW_MAJOR, swapped, rows, columns, a_scalar, give(matrix), 0,
              columns, give(x), 0, 1, b_scalar, by, 0, 1)
         same(name, by, alpha * (a @ x) + beta * y)
-    # CLBlast uses its second kernel for the matrix product from this size on
+    # from this size on CLBlast uses its second kernel for the matrix product
     for name, least in (("gemm", 1 << 20), ("gemm with copies", 1)):
         key, value = ctypes.c_char_p(b"XGEMM_MIN_INDIRECT_SIZE"), ctypes.c_size_t(least)
         status = blas.CLBlastOverrideParameters(

@@ -23,7 +23,7 @@ def call(name, *arguments):
 
 
 def run(source, shape, result, precision, layouts, direction):
-    """A transform of source; result: an array of the result's type and shape."""
+    """Transforms source. The result has the type and shape of the array result."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (source, result)]
     handles = [ctypes.c_void_p(buffer.int_ptr) for buffer in buffers]

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""ffmpeg's OpenCL filters (Debian's ffmpeg): the pictures equal those of ffmpeg's CPU filters
-of the same name."""
+"""Compares ffmpeg's OpenCL filters (Debian's ffmpeg) with its CPU filters of the same name."""
 import subprocess
 
 WIDTH, HEIGHT, FRAMES = 96, 64, 2
@@ -8,10 +7,11 @@ TEST = f"testsrc2=size={WIDTH}x{HEIGHT}:rate=1:duration={FRAMES}"
 OTHER = f"smptebars=size={WIDTH}x{HEIGHT}:rate=1:duration={FRAMES}"
 FFMPEG = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-filter_threads", "1",
           "-init_hw_device", "opencl=ocl", "-filter_hw_device", "ocl"]
-# The edges of the picture are left out: some filters repeat the last sample there, some mirror.
+# The edges of the picture are ignored: some filters repeat the last sample there, others mirror
+# it.
 INSIDE = "crop=w=iw-16:h=ih-16:x=8:y=8"
 
-# filter and its options, pixel format, the difference of a sample that rounding explains
+# filter and its options, pixel format, maximum difference of a sample due to rounding
 FILTERS = [
     ("avgblur", "sizeX=3", "yuv420p", 1),
     ("boxblur", "luma_radius=2", "yuv420p", 1),

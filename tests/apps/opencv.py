@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""OpenCV's T-API (Debian's python3-opencv): functions on UMat, which run OpenCL kernels, give
-what the same functions give on the CPU. A function without a kernel for its arguments computes
-on the CPU without an error, so the driver's lines about launches are counted. Not part of
-tests/check: the package depends on some 300 others."""
+"""Tests OpenCV's T-API (Debian's python3-opencv): functions on UMat run OpenCL kernels and must
+return the same results as on the CPU. A function without a kernel for its arguments silently
+computes on the CPU, so the driver's reports of launches are counted. Not part of tests/check,
+because the package depends on some 300 others."""
 import os
 import tempfile
 
@@ -32,8 +32,9 @@ x, y = (a.astype(np.float32) for a in np.meshgrid(np.linspace(0, 159, 100),
 table = rng.permutation(256).astype(np.uint8)
 disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
 
-# name, what is called with the arrays, arrays, largest difference, share of samples that may
-# differ by more (rounding that selects another pixel)
+# name, function that is called with the arrays, arrays, maximum difference, share of samples
+# that may
+# differ by more (if rounding selects another pixel)
 TESTS = [
     ("add", cv2.add, (color, color[::-1].copy()), 0, 0),
     ("subtract", cv2.subtract, (gray, gray[::-1].copy()), 0, 0),
@@ -64,7 +65,7 @@ TESTS = [
     ("copyMakeBorder", lambda a: cv2.copyMakeBorder(a, 3, 4, 5, 6, cv2.BORDER_REFLECT), (color,), 0,
      0),
     ("reduce", lambda a: cv2.reduce(a, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32F), (gray,), 0, 0),
-    # Without a mask the Python module passes an empty one, and OpenCV computes on the CPU.
+    # Without a mask the Python module passes an empty one, and OpenCV then computes on the CPU.
     ("meanStdDev", lambda a, m: cv2.meanStdDev(a, mask=m), (gray, gray[::-1] // 2), 1e-3, 0),
     ("norm", lambda a, m: np.float64([cv2.norm(a, cv2.NORM_L2, m)]), (gray, gray[::-1] // 2), 1e-3,
      0),
@@ -117,7 +118,7 @@ def array(value):
 
 
 def count_launches(function, *arguments):
-    """The function's result, and how many kernels it ran on the device."""
+    """Returns the function's result, and how many kernels it ran on the device."""
     with tempfile.TemporaryFile("w+", errors="replace") as messages:
         stderr = os.dup(2)
         os.dup2(messages.fileno(), 2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""OpenCL programs from PyPI and Debian, one at a time: each function computes with the program on
-the device that the loader gives, and returns what it compared.
+"""Tests OpenCL programs from PyPI and Debian: each function runs one program on the loader's first
+device, and returns a description of what it compared.
 
     tests/apps/programs.py NAME
 
@@ -32,9 +32,9 @@ def context():
 
 
 def run(*command, expect, kernels=None):
-    """A command's output. Fails if the command does, or if expect is not in its output. Programs
-    fall back to the CPU without an error: kernels is a pattern for the name of a kernel that must
-    run on the device, or "" if none may."""
+    """Returns a command's output. Fails if the command fails, or if expect is not in its
+    output. Many programs silently fall back to the CPU, so kernels is a pattern for the name
+    of a kernel that must run on the device, or "" if none may."""
     env = os.environ if kernels is None else {**os.environ, "TEGRACL_DEBUG": "launch"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", env=env)
@@ -96,14 +96,14 @@ def pyfai():
 
 
 def pyfai_tests():
-    """Its own tests but for Blelloch's scan, whose kernel has a race."""
+    """Runs the package's tests except Blelloch's scan, whose kernel has a race."""
     text = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
                "pyFAI.opencl.test", "-k", "not Blelloch", expect=" passed")
     return [text.splitlines()[-1].strip("= ")]
 
 
 def sasmodels():
-    """Its own tests of models, with the values that the models' authors give."""
+    """Runs the package's tests of models, which contain the authors' reference values."""
     models = ["sphere", "cylinder", "power_law", "lamellar"]
     text = run(sys.executable, "-m", "sasmodels.model_test", "-v", "-e", "opencl", *models,
                expect="OK")
@@ -288,7 +288,7 @@ def dpctl():
 # ---- Debian's -------------------------------------------------------------------------------
 
 def scene(width, height, shift=0):
-    """A picture with edges, gradients and noise."""
+    """Returns a picture with edges, gradients and noise."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     noise = np.random.default_rng(2).normal(0, 8, (height, width))
     gray = 96 + 60 * np.sin((x + shift) / 9) + 50 * np.cos(y / 13) + 40 * ((x + shift - 60) ** 2
@@ -311,7 +311,8 @@ def read_ppm(path):
 
 
 def x264():
-    """The lookahead runs on the device: costs of blocks, so the frames' types and sizes."""
+    """The lookahead runs on the device. It computes the costs of blocks, and thus frame types
+    and sizes."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/in.yuv", "wb") as file:
             for frame in range(20):
@@ -332,7 +333,7 @@ def x264():
 
 
 def sidecar(path, operation, version, values):
-    """Writes darktable's XMP file for a picture, with one module and its parameters."""
+    """Writes a darktable XMP file for a picture, with one module and its parameters."""
     parameters = np.array(values, np.float32).tobytes().hex()
     with open(path, "w") as file:
         file.write(f"""<x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -347,14 +348,14 @@ def sidecar(path, operation, version, values):
 
 
 def darktable():
-    """Exports of one picture with and without OpenCL. bloom differs at the edges, soften where it
-    blurs (docs/applications.md)."""
+    """Compares exports of a picture with and without OpenCL. bloom differs at the edges, soften
+    where it blurs (docs/applications.md)."""
     modules = [("bloom", 1, (0, 60, 25), 16), ("soften", 1, (0, 100, 0.33, 50), 0)]
     done = []
     with tempfile.TemporaryDirectory() as folder:
         write_ppm(f"{folder}/in.ppm", scene(300, 200))
         run("ffmpeg", "-v", "error", "-i", f"{folder}/in.ppm", f"{folder}/in.png", expect="")
-        # darktable measures a new device, and does not use one that is slower than the CPU.
+        # darktable benchmarks a new device, and does not use it if it is slower than the CPU.
         settings = {"opencl": "TRUE", "opencl_checksum": "OFF", "opencl_mandatory_timeout": "20000",
                     "opencl_device_priority": "*/!0,*/*/*/!0,*",
                     "plugins/imageio/format/png/bpp": "16"}
@@ -380,8 +381,9 @@ def darktable():
 
 
 def gegl():
-    """Operations that have OpenCL kernels, with and without OpenCL. Left out: snn-mean and oilify,
-    whose kernels compute something else, and c2g, which takes random samples."""
+    """Compares operations that have OpenCL kernels, with and without OpenCL. Excluded are
+    snn-mean and oilify, whose kernels compute something else, and c2g, which takes random
+    samples."""
     operations = ["box-blur radius=3", "brightness-contrast "
                   "contrast=1.3", "edge-laplace", "bilateral-filter blur-radius=3",
                   "pixelize", "color-temperature",
@@ -408,7 +410,7 @@ def gegl():
 
 
 def openmm():
-    """Forces and energies against the Reference platform."""
+    """Compares forces and energies with the Reference platform."""
     import openmm as mm
     from openmm import unit
     generator = np.random.default_rng(3)
@@ -451,7 +453,7 @@ def openmm():
 
 
 def leelaz():
-    """A small network with random weights: its own comparison of OpenCL with the CPU."""
+    """A small network with random weights: the package compares OpenCL with the CPU."""
     generator = np.random.default_rng(4)
     channels, blocks = 32, 2
 

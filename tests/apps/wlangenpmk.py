@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's wlangenpmkocl (package hcxkeys): its WPA keys equal hashlib's."""
+"""Compares the WPA keys of Debian's wlangenpmkocl (package hcxkeys) with hashlib's."""
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The barriers of a submission in the arm64 code of the driver
-(docs/hardware/command-stream.md 1.5), read from its disassembly: before GP_PUT for loads and
-stores, since from then on the GPU may write what the application has read.
+"""Checks the memory barriers of a submission in the disassembly of the driver's arm64 code
+(docs/hardware/command-stream.md 1.5). The barrier before GP_PUT must order loads, too, because
+afterwards the GPU may write what the application has read.
 
 barriers.py OBJDUMP LIBTEGRACL.SO"""
 import re
@@ -14,14 +14,15 @@ STORE = r'(?:st(?:r|ur|p|lr|lur)\w*)\s'
 
 
 def code_of(function):
-    """Its instructions in order; what follows an unconditional end is cold code."""
+    """Returns the function's instructions in order. Code after an unconditional end is cold
+    code."""
     text = subprocess.run([sys.argv[1], f'--disassemble={function}', '--no-show-raw-insn',
                            sys.argv[2]], check=True, capture_output=True, text=True).stdout
     return [' '.join(m[1].split()) for m in re.finditer(r'^ *[0-9a-f]+:\t(.*)$', text, re.M)]
 
 
 def only(code, pattern, what):
-    """The one place of an instruction."""
+    """Returns the index of an instruction that must occur exactly once."""
     found = [i for i, text in enumerate(code) if re.match(pattern, text)]
     if len(found) != 1:
         sys.exit(f'{what}: {len(found)} places instead of one in:\n' + '\n'.join(code))
@@ -37,7 +38,7 @@ def check(condition, sentence, code):
 ENTRY = r'str x\d+, \[x\d+, [xw]\d+, (?:lsl|uxtw) #3\]'
 only(code_of('rt_slice_put'), ENTRY, 'store of the GPFIFO entry')
 submit = code_of('rt_slice_submit')
-# The compiler may have put that function into this one.
+# The compiler may have inlined rt_slice_put.
 entry = only(submit, ENTRY + r'|bl [0-9a-f]+ <rt_slice_put>', 'store of the GPFIFO entry, or its call')
 barrier = only(submit, r'dmb osh$', 'barrier before GP_PUT')
 put = only(submit, rf'str w\d+, \[x\d+, #{GP_PUT}\]', 'store of GP_PUT')

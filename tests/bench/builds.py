@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""What a build costs, against what its two compilers cost alone.
+"""Measures the time of a build and compares it with the times of the two compilers alone.
 
     OCL_ICD_VENDORS=build/icd/vendors builds.py TEGRACLC [ROUNDS]
 
-Each round builds a kernel that was never built before through the OpenCL API, with the
-helper process warm; runs clang with the helper's arguments and source, but lets it optimise,
-which the helper does itself; and gives NVRTC, loaded into this process, the CUDA C that the
-helper gives it, and the CUDA C that one would write by hand. Printed are the medians of the
-times that passed, and the CPU time of all processes, in ms, of one round.
+Each round builds a new kernel through the OpenCL API while the helper process is running. It
+also runs clang with the helper's arguments and source, including optimisation, which the
+helper does itself, and runs NVRTC in this process on the helper's CUDA C and on handwritten
+CUDA C. Prints the medians of the elapsed times, and the CPU time of all processes, in ms per
+round.
 """
 import os
 import statistics
@@ -22,7 +22,7 @@ from nvrtc import Nvrtc  # noqa: E402
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEVICE = os.path.join(TOP, "compiler", "device")
 KERNELS = ["vector_add", "nbody", "black_scholes"]
-# As compiler/nvrtc.c gives them when the application gives none.
+# The options that compiler/nvrtc.c passes if the application passes none.
 NVRTC_OPTIONS = ["--gpu-architecture=sm_87", "--std=c++17",
                  "--device-as-default-execution-space", "--device-int128", "--disable-warnings",
                  "--fmad=false", "--ftz=false", "--prec-div=false", "--prec-sqrt=false",
@@ -36,12 +36,12 @@ def kernel_source(name, suffix):
 
 
 def unlike(source, number):
-    """The source with a constant that makes it new to all caches."""
+    """Returns the source with a constant that makes it new to all caches."""
     return f"{source}constant int unlike_{os.getpid()}_{time.monotonic_ns()} = {number};\n"
 
 
 class Clang:
-    """clang's arguments and its input, as the helper calls it."""
+    """Returns clang's arguments and its input, as the helper calls it."""
 
     def __init__(self, tegraclc, source):
         self.folder = tempfile.TemporaryDirectory()
@@ -78,7 +78,8 @@ def nvrtc_time(nvrtc, cuda, options):
 
 
 def helpers_cpu():
-    """CPU time of the helper processes and their children, in steps of a hundredth."""
+    """Returns the CPU time of the helper processes and their children, in hundredths of a
+    second."""
     total = 0
     for name in os.listdir("/proc"):
         try:
@@ -98,8 +99,8 @@ def timed(call):
 
 
 def measure(context, build, nvrtc, tegraclc, name, rounds):
-    """Medians of the times, and means of the CPU times, in ms: of builds, clang, NVRTC with
-    the helper's CUDA C, NVRTC with what one would write by hand."""
+    """Returns medians of times and means of CPU times in ms: of builds, clang, NVRTC with the
+    helper's CUDA C, NVRTC with handwritten CUDA C."""
     source, plain = kernel_source(name, ".cl"), kernel_source(name, ".cu").encode()
     clang = Clang(tegraclc, source)
     columns = [lambda: build(context, unlike(source, 1)), clang.run,

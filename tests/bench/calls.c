@@ -1,12 +1,11 @@
-/* What single calls cost the calling thread, on any OpenCL platform.
+/* Measures the cost of single calls to the calling thread, on any OpenCL platform.
  *
  *   calls [-p PLATFORM] [-n CALLS] [CASE ...]
  *
- * Prints for each case the CPU time of the calling thread in one call, in ns. Under
- * callgrind with --toggle-collect=repeat the instructions of all calls are the
- * program's total; calls.py does that. "first use" and "build" are elapsed times.
- * "of memcpy's speed" is the CPU time of the fastest memcpy over that of the fastest
- * transfer, in all threads, measured in turns.
+ * Prints for each case the calling thread's CPU time per call in ns. With callgrind and
+ * --toggle-collect=repeat, the program's total is the number of instructions of all calls; calls.py
+ * uses that. "first use" and "build" are elapsed times. "of memcpy's speed" is the CPU time of the
+ * fastest memcpy divided by that of the fastest transfer, in all threads, measured alternately.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -42,7 +41,7 @@ struct bench {
   cl_mem a, b, large;
   cl_event last; /* of a chain */
   unsigned number;
-  struct recorded *recorded; /* NULL: no command buffers here */
+  struct recorded *recorded; /* NULL if command buffers are not supported */
   cl_int (*replay)(cl_uint, cl_command_queue *, struct recorded *, cl_uint, const cl_event *,
                    cl_event *);
   cl_int (*release)(struct recorded *);
@@ -151,7 +150,7 @@ static const struct test {
     {"nothing", nothing},
 };
 
-/* callgrind collects only in this function. */
+/* callgrind collects only inside this function. */
 __attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count);
 __attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count) {
   for (b->number = 0; b->number < count; b->number++)
@@ -165,7 +164,7 @@ static void finish(struct bench *b) {
   b->last = NULL;
 }
 
-/* CPU time of this thread in one call, in ns, after a warm-up. */
+/* Returns the CPU time of this thread per call in ns, after a warm-up. */
 static double measure(struct bench *b, const struct test *test, unsigned calls) {
   double sum = 0;
   for (int i = 0; i < WARM_UP; i++) {
@@ -209,8 +208,8 @@ static cl_program build(const struct bench *b, const char *text) {
   return program;
 }
 
-/* A command buffer with some kernels, if the platform has the extension. It uses only what all
- * drafts of cl_khr_command_buffer have in common. */
+/* Creates a command buffer with some kernels, if the platform has the extension. It uses only what
+ * all drafts of cl_khr_command_buffer have in common. */
 static void record(struct bench *b) {
   cl_platform_id platform;
   check(clGetDeviceInfo(b->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
@@ -225,8 +224,8 @@ static void record(struct bench *b) {
   b->replay = FIND(clEnqueueCommandBufferKHR);
   b->release = FIND(clReleaseCommandBufferKHR);
 #undef FIND
-  /* CL_COMMAND_BUFFER_FLAGS_KHR: SIMULTANEOUS_USE. Older drafts ask for it where one replay
-   * follows another that has not ended. */
+  /* CL_COMMAND_BUFFER_FLAGS_KHR: SIMULTANEOUS_USE. Older drafts require it for a replay while a
+   * previous one is still running. */
   const cl_ulong properties[] = {0x1293, 1, 0};
   const size_t items = ITEMS;
   cl_int error;
@@ -312,7 +311,7 @@ static void measure_transfers(const struct bench *b) {
 
 /* ---- builds -------------------------------------------------------------------------------- */
 
-/* ms of a build of a source that is in no cache, and of the same source again. */
+/* Measures the build of a source that is in no cache, and a second build of it, in ms. */
 static void measure_builds(const struct bench *b) {
   enum { BUILDS = 10 };
   double cold = 0, cached = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""calls.py CALLS TEGRACL.icd [POCL.icd]: instructions (callgrind) and CPU time of the
-calling thread for single OpenCL calls, the speed of transfers, and times of builds and
-first use, in a table, with the times of the second over those of the first. CALLS is the
+"""calls.py CALLS TEGRACL.icd [POCL.icd]: prints a table with the instructions (callgrind) and the
+CPU time of the calling thread for single OpenCL calls, the speed of transfers, and the times of
+builds and first use, and the ratio of the second driver's times to the first's. CALLS is the
 program calls of this folder."""
 import os
 import re

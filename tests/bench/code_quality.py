@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""How good the machine code is: dynamic counts of the kernels in kernels/, as
-tegracl compiles their OpenCL C, as NVRTC compiles the CUDA C beside it, and
-(--nvptx) as clang's NVPTX back end with libclc, and ptxas, compile the OpenCL C.
+"""Measures the quality of the machine code by counting the executed instructions of
+the kernels in kernels/: compiled by tegracl from OpenCL C, by NVRTC from the
+corresponding CUDA C, and with --nvptx by clang's NVPTX back end with libclc, and
+ptxas, from OpenCL C.
 
     OCL_ICD_VENDORS=build/icd/vendors code_quality.py [--nvptx] TEGRACLC [KERNEL ...]
 
-All run on the software Orin in profile mode, and each result is checked. Exit
-status 1 if one is wrong, or if tegracl's code needs more warp instructions than
+All run on the software Orin in profile mode, and each result is checked. The exit
+status is 1 if one is wrong, or if tegracl's code needs more warp instructions than
 the bounds below allow.
 """
 import argparse
@@ -30,7 +31,7 @@ BOUND_MEAN, BOUND_EACH = 1.05, 1.15
 
 
 class Case:
-    """arguments: arrays (in, or out if the last len(expected) arrays) and scalars."""
+    """arguments: arrays (inputs first; the last len(expected) are outputs) and scalars."""
 
     def __init__(self, arguments, expected, size, group, tolerance=0.0):
         self.arguments, self.expected, self.tolerance = arguments, expected, tolerance
@@ -135,7 +136,7 @@ def mandelbrot(rng):
         inside = np.abs(z) <= 2
         counts += inside
         z[inside] = z[inside] ** 2 + c[inside]
-    # Points near the boundary depend on rounding: a few may differ.
+    # Points near the boundary depend on rounding, so a few may differ.
     case = Case([np.zeros((size, size), np.int32), np.int32(size),
                  *map(np.float32, (-2, -1.5, 0.0117)), np.int32(limit)], {0: counts}, (size, size),
                 (32, 8), None)
@@ -175,13 +176,13 @@ CASES = {f.__name__: f for f in (vector_add, sgemm_tiled, sgemm_blocked, nbody, 
 
 
 def differs(got, expected, tolerance):
-    """tolerance: of the largest value; None: a hundredth of the values may differ."""
+    """tolerance: relative to the largest value; None: 1 % of the values may differ."""
     if tolerance is None:
         return np.count_nonzero(got != expected) > expected.size // 100
     return bool(np.any(np.abs(got - expected) > tolerance * np.max(np.abs(expected))))
 
 
-# ---- the three ways to machine code ------------------------------------------------------
+# ---- the three ways of compiling a kernel ------------------------------------------------
 
 
 def source(name, suffix):
@@ -190,7 +191,7 @@ def source(name, suffix):
 
 
 def nvrtc_cubin(tegraclc, name):
-    """With the rounding of division that OpenCL allows by default."""
+    """Uses the rounding of division that OpenCL allows by default."""
     cubin, log = Nvrtc(tegraclc).compile(
         source(name, ".cu").encode(),
         ["--gpu-architecture=sm_87", "--prec-div=false", "--prec-sqrt=false",
@@ -201,7 +202,7 @@ def nvrtc_cubin(tegraclc, name):
 
 
 def nvptx_cubin(name):
-    """What PoCL's CUDA driver does: clang, libclc, LLVM's NVPTX back end, ptxas."""
+    """Compiles like PoCL's CUDA driver: clang, libclc, LLVM's NVPTX back end, ptxas."""
     with tempfile.TemporaryDirectory() as folder:
         def path(suffix):
             return os.path.join(folder, name + suffix)
@@ -260,7 +261,7 @@ def run_one(tegraclc, name, way):
 
 
 def measure(tegraclc, name, way):
-    """Figures of one kernel, compiled in one way, or None if it failed."""
+    """Returns the counts of a kernel compiled in one way, or None if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.json")
         env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path, PYOPENCL_NO_CACHE="1")

@@ -1,6 +1,5 @@
-/* events FILE [COUNT]: the CPU time that an event of the timeline costs its thread, in ns, with the
- * writing of the file.
- */
+/* events FILE [COUNT]: measures the CPU time that a timeline event costs its thread, in ns,
+ * including the write to the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Warp instructions per read of an image: kernels/image_*.cl as tegracl executes them, without
-and with the texture units, and the CUDA C beside each, which samples with the texture units.
+"""Counts warp instructions per read of an image: kernels/image_*.cl as executed by tegracl, without
+and with the texture units, and the corresponding CUDA C, which uses the texture units.
 
     OCL_ICD_VENDORS=build/icd/vendors images.py TEGRACLC [KERNEL ...]
 
@@ -25,15 +25,15 @@ KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels")
 WARP = 32
 SIZE, GROUP = (64, 32), (32, 4)
 PATHS = ("software", "hardware")  # TEGRACL_IMAGES
-# Reads of a work-item, and the most warp instructions that it may take on each path.
+# Reads per work-item, and the maximum number of instructions per warp on each path.
 READS = {"image_box": (9, (345, 130)), "image_resize": (1, (222, 74)),
          "image_fetch": (16, (565, 103)), "image_sobel": (8, (231, 86)),
          "image_gather": (8, (1475, 275))}
 
 
 def linear(image, at, edge):
-    """Samples of image at unnormalized coordinates (the first is of the last axis).
-    edge: "edge", or "constant" for 0 outside."""
+    """Samples image at unnormalized coordinates (the first one is for the last axis). edge is
+    "edge", or "constant" for 0 outside."""
     padded = np.pad(image.astype(float), [(1, 1)] * len(at) + [(0, 0)] * (image.ndim - len(at)),
                     mode=edge)
     low = [np.floor(c - 0.5) for c in at]
@@ -129,7 +129,7 @@ def run_one(name):
 
 
 def opencl_count(name, reader):
-    """Warp instructions of each warp on one of the paths, or None if the kernel failed."""
+    """Returns the instructions of each warp on one of the paths, or None if the kernel failed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.json")
         env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path, TEGRACL_IMAGES=reader,
@@ -145,7 +145,8 @@ def opencl_count(name, reader):
 
 
 def cuda_count(tegraclc, name):
-    """Instructions up to EXIT. The prologue of every kernel has a branch, which is not taken."""
+    """Counts instructions up to EXIT. The prologue of every kernel has a branch, which is not
+    taken."""
     with open(os.path.join(KERNELS, name + ".cu"), "rb") as file:
         cubin, log = Nvrtc(tegraclc).compile(
             file.read(), ["--gpu-architecture=sm_87", "--prec-div=false", "--prec-sqrt=false",

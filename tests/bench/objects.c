@@ -1,11 +1,11 @@
-/* What buffers cost, on any OpenCL platforms.
+/* Measures the cost of creating and releasing buffers, on any OpenCL platforms.
  *
  *   objects [-b BYTES] [-r ROUNDS] [-s] [-p PLATFORM]... [COUNT...]
  *
- * For each count and platform, in turns: the CPU time of the calling thread, in ns, that
- * clCreateBuffer and clReleaseMemObject take for one of as many buffers as live at a time; the
- * least of some rounds. -s: they are released in a random order. Numbers: 1000 to 1000000, 4096
- * bytes.
+ * For each count and platform, prints the calling thread's CPU time in ns of one clCreateBuffer and
+ * one clReleaseMemObject while COUNT buffers exist: the minimum of several rounds, in which the
+ * platforms alternate. -s releases the buffers in random order. By default the counts are 1000 to
+ * 1000000 and BYTES is 4096.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -47,7 +47,7 @@ static bool find_context(const char *platform, cl_context *context) {
   return false;
 }
 
-/* A number below the count that looks random, the same in each run. */
+/* Returns a pseudo-random number below count, the same in each run. */
 static size_t draw(uint64_t *state, size_t count) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (size_t)((*state >> 33) % count);
@@ -63,7 +63,8 @@ static void shuffle(cl_mem *mems, size_t count) {
   }
 }
 
-/* callgrind can collect only in this function. False: a buffer could not be created. */
+/* callgrind can collect only inside this function. Returns false if a buffer could not be
+ * created. */
 __attribute__((noinline)) bool create_all(cl_context context, size_t bytes, cl_mem *mems,
                                           size_t count);
 __attribute__((noinline)) bool create_all(cl_context context, size_t bytes, cl_mem *mems,

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""What the build of a large program costs, which is compiled in units.
+"""Measures the build of a large program, which is compiled in units.
 
     OCL_ICD_VENDORS=build/icd/vendors units.py TEGRACLC FILE [OPTIONS]
 
 Builds the program as a whole (tegraclc), then through the OpenCL API: in units by one helper
 and by as many as there are cores, with a kernel added, with all lines moved, and from the cache.
-Printed are the time and the CPU time of all processes, the shorter of two rounds, and their
-shares of those of the whole. Then the units, with the times that one helper took for each, are
-given to several workers in turn (list scheduling): with the stages before them, this is what
-the build takes with so many cores. "First kernel" is the time until clCreateKernel has returned
-the program's first kernel, while the other units are still compiled.
+Prints the time and the CPU time of all processes (the shorter of two rounds), also relative to
+the build as a whole. Then estimates the build time with more cores: the units, with the times
+that one helper took for each, are assigned to several workers in turn (list scheduling), after
+the preceding stages. "First kernel" is the time until clCreateKernel has returned the program's
+first kernel, while the other units are still being compiled.
 """
 import collections
 import ctypes
@@ -32,7 +32,7 @@ Cost = collections.namedtuple("Cost", "time cpu words")
 
 
 def build_by_api(path, options):
-    """In a process that does nothing else."""
+    """Runs in a process that does nothing else."""
     cl = ctypes.CDLL("libOpenCL.so.1")
     handle = ctypes.c_void_p
     cl.clCreateContext.restype = cl.clCreateProgramWithSource.restype = handle
@@ -61,7 +61,7 @@ def build_by_api(path, options):
 
 
 def run(command, environment):
-    """With the CPU time of the command and of what it started, which ends soon after it."""
+    """Includes the CPU time of the command and of its children, which end soon after it."""
     begin = time.perf_counter()
     with subprocess.Popen(command, env={**os.environ, **environment}, text=True,
                           stderr=subprocess.PIPE) as process:
@@ -82,7 +82,7 @@ def run(command, environment):
 
 
 class Api:
-    """Builds of a source through the API, with a cache folder."""
+    """Builds a source through the API, with a cache folder."""
 
     def __init__(self, path, options, cache):
         self.path, self.options, self.cache = path, options, cache
@@ -95,13 +95,13 @@ class Api:
 
 
 def first_kernel(cost):
-    """Of a build; its CPU time is that of the whole build."""
+    """Returns the times of a build; the CPU time is that of the whole build."""
     found = re.search(r"first kernel: ([\d.]+) s", cost.words)
     return cost._replace(time=float(found[1]))
 
 
 def units_of(cost):
-    """Seconds of each unit, and of what comes before them."""
+    """Returns the seconds of each unit, and of the stages before them."""
     found = re.search(r"ms of each:([ \d.]+)", cost.words)
     if not found:
         sys.exit("the program is not compiled in units")
@@ -110,7 +110,8 @@ def units_of(cost):
 
 
 def schedule(units, workers):
-    """Seconds until all are done, if each goes in order to the worker that is free first."""
+    """Returns the seconds until all are done, if each in order is assigned to the first free
+    worker."""
     free = [0.0] * workers
     for unit in units:
         heapq.heapreplace(free, free[0] + unit)

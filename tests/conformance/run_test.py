@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""conformance/run compares results with expected.csv only if the platform is tegracl. With any other
-platform, or with none, it exits with a message before the first test. The CTS here is a script.
+"""Checks that conformance/run compares results with expected.csv only if the platform is tegracl. With
+another platform, or none, it must exit with a message before the first test. A script replaces the CTS.
 
-run_test.py SOURCE OTHER      OCL_ICD_VENDORS names tegracl; OTHER is another driver's library
+run_test.py SOURCE OTHER      OCL_ICD_VENDORS specifies tegracl; OTHER is another driver's library
 """
 import hashlib
 import json
@@ -18,7 +18,8 @@ from pathlib import Path
 RUN = Path(sys.argv[1], 'conformance/run')
 OTHER = sys.argv[2]
 
-# Lists TESTS, or exits with 0 after it has written RESULT as the result. The test HANG does not end.
+# A stand-in for the CTS: lists TESTS, or writes RESULT as the test's result and exits with 0. The test
+# HANG does not end.
 CTS = '''#!/bin/sh
 if [ "$1" = --list ]; then
   printf '\\t%s\\n' ${TESTS:-vector_swizzle}

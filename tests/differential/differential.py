@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Random OpenCL C programs on this driver and on PoCL: all results must be the same.
+"""Runs random OpenCL C programs on this driver and on PoCL and compares the results.
 
 differential.py [--first SEED] [--count N] [--keep FOLDER] [FILE.cl ...]
 
 Each program (generate.py) runs on the software Orin, optimised and with -cl-opt-disable, and
-on PoCL if that is installed. The files are such programs, of any origin. If PoCL alone
-differs, Oclgrind decides, if installed: PoCL 3.1 miscompiles some work-item loops around
-barriers. Exit status 1 if results differ; --keep writes those programs to the folder. A
-program that one compiler refuses counts as a difference.
+on PoCL if that is installed. FILE.cl is a program in the same format. If only PoCL differs and
+Oclgrind is installed, its result decides, because PoCL 3.1 miscompiles some work-item loops
+around barriers. A program that one compiler rejects counts as a difference. --keep writes
+programs with differences to the folder. The exit status is 1 if there are any.
 """
 import argparse
 import ast
@@ -27,7 +27,7 @@ OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
 
 def find_vendors(folder):
-    """Fills a folder for the loader with this driver and the others that are installed."""
+    """Fills a folder with the ICD files of this driver and of the others that are installed."""
     ours = pathlib.Path(os.environ["OCL_ICD_VENDORS"], "tegracl.icd")
     vendors = {"tegracl": ours.read_text()}
     if POCL_ICD.exists():
@@ -39,7 +39,7 @@ def find_vendors(folder):
 
 
 class Launch:
-    """The launch that the first line of a program describes."""
+    """Returns the launch that the first line of a program describes."""
 
     def __init__(self, source):
         line = re.match(r"// std=(\S+) local=(.*) groups=(.*) portable=(.*) values=(.*)", source)
@@ -53,7 +53,7 @@ class Launch:
 
 
 def results(cl, device, options, source):
-    """The bytes that the program leaves in its buffers."""
+    """Returns the bytes that the program leaves in its buffers."""
     launch = Launch(source)
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
@@ -86,7 +86,7 @@ def prod(numbers):
 
 
 def run_on(cl, device, options, source):
-    """The buffers' bytes, or a text that says what failed."""
+    """Returns the buffers' bytes, or a text that says what failed."""
     try:
         return results(cl, device, options, source)
     except cl.Error as error:
@@ -94,7 +94,7 @@ def run_on(cl, device, options, source):
 
 
 def difference(outcomes):
-    """Says how the outcomes differ; empty if they do not."""
+    """Describes how the outcomes differ; empty if they do not."""
     names = list(outcomes)
     first = outcomes[names[0]]
     failed = [f"{name}: {out[-2000:]}" for name, out in outcomes.items() if isinstance(out, str)]

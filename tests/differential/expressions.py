@@ -1,11 +1,12 @@
-"""Random expressions of any type, without undefined behaviour, and the lines of the program."""
+"""Generates random expressions of any type without undefined behaviour, and the lines of the
+program."""
 from kinds import GOOD_FLOATS, IN_BYTES, INTEGERS, SIZES, Place, Struct, Type, integer
 
 LANES = [1, 1, 1, 1, 2, 2, 3, 4, 4, 8, 16]
 
 
 class Expressions:
-    """A base class of Program, whose __init__ sets the attributes."""
+    """Base class of Program, whose __init__ sets the attributes."""
 
     # ---- text -----------------------------------------------------------------------------
 
@@ -50,7 +51,7 @@ class Expressions:
         return f"{place.text}[{number}]"
 
     def inside(self, text, kind, depth):
-        """A path into a value down to a number, and the number's type."""
+        """Returns a path into a value down to a number, and the number's type."""
         while isinstance(kind, Struct):
             field, kind, length = self.random.choice(kind.fields)
             text = f"{text}.{field}"
@@ -111,7 +112,7 @@ class Expressions:
         return (self.real if t.is_float else self.whole)(t, depth - 1)
 
     def composed(self, t, depth):
-        """A vector of parts, or the parts of a vector."""
+        """Returns a vector made of parts, or a part of a vector."""
         r = self.random
         if t.lanes in (2, 4, 8) and self.chance(3):
             part = r.choice(["lo", "hi", "odd", "even"])
@@ -132,7 +133,7 @@ class Expressions:
         return f"(({t})({', '.join(parts)}))"
 
     def condition(self, depth):
-        """A scalar that is true or false."""
+        """Returns a scalar that is true or false."""
         r = self.random
         if self.chance(5):
             t = self.any_integer(r.choice([2, 3, 4, 8, 16]))
@@ -147,7 +148,8 @@ class Expressions:
         return self.comparison(self.any_type(1), depth)
 
     def comparison(self, t, depth):
-        """int of a scalar; of vectors signed integers of the same width."""
+        """Returns a comparison, whose type is int for scalars and signed integers of the same
+        width for vectors."""
         r = self.random
         a, b = self.expression(t, depth), self.expression(t, depth)
         if t.is_float and self.chance(3):
@@ -156,7 +158,7 @@ class Expressions:
         return f"({a} {r.choice(['<', '<=', '>', '>=', '==', '!='])} {b})"
 
     def bits_of(self, t, depth):
-        """The bits of a value of t: an unsigned integer or vector."""
+        """Returns the bits of a value of type t as an unsigned integer or vector."""
         e = self.expression(t, depth)
         if not t.is_float:
             return f"as_{t.unsigned()}({e})"
@@ -169,7 +171,7 @@ class Expressions:
             self.builtin, self.builtin, self.element])(t, depth)
 
     def cast(self, t, text):
-        """Scalar arithmetic is done in int at least."""
+        """Scalar arithmetic is done in int or a wider type."""
         return f"(({t}){text})" if t.lanes == 1 else text
 
     def bitwise(self, t, depth):
@@ -189,7 +191,7 @@ class Expressions:
         return f"as_{t}(as_{u}({a}) {sign} as_{u}({b}))"
 
     def small(self, t, depth):
-        """Signed arithmetic that cannot overflow."""
+        """Returns signed arithmetic that cannot overflow."""
         mask = (1 << (t.bits // 2 - 1)) - 1
         a, b = (f"({self.expression(t, depth)} & ({t.base}){mask})" for _ in range(2))
         return self.cast(t, f"({a} {self.random.choice(['+', '-', '*'])} {b})")
@@ -246,7 +248,7 @@ class Expressions:
         return f"convert_{t}{self.random.choice(['', '_sat'])}({e})"
 
     def reinterpreted(self, t, depth):
-        """Bits of the same size: of a vector of more, fewer or other elements."""
+        """Reinterprets bits as a vector of the same size with more, fewer or different elements."""
         sizes = [(base, SIZES[t.base] * t.lanes // SIZES[base]) for base in SIZES]
         found = [Type(base, n) for base, n in sizes
                  if n * SIZES[base] == SIZES[t.base] * t.lanes and
@@ -254,7 +256,7 @@ class Expressions:
         return f"as_{t}({self.bits_of(self.random.choice(found), depth)})"
 
     def element(self, t, depth):
-        """An element of a vector in memory, where the index is computed."""
+        """Returns an element of a vector in memory at a computed index."""
         found = self.places(lambda p: isinstance(p.type, Type) and p.type.base == t.base and
                             p.type.lanes in (2, 4, 8, 16) and p.length == 1 and
                             p.space == "private" and not p.fixed)
@@ -302,7 +304,7 @@ class Expressions:
 
         choices = [lambda: f"({e()} {r.choice('+-*')} {e()})", lambda: f"fma({e()}, {e()}, {e()})",
                    lambda: f"(-{e()})",
-                   # Which zero they return is left open.
+                   # The sign of a zero result is unspecified.
                    lambda: f"({r.choice(['fmin', 'fmax'])}({e()}, {e()}) + {zero})",
                    lambda: f"{r.choice('floor ceil trunc rint round fabs'.split())}({e()})",
                    lambda: f"copysign({e()}, as_{t}({self.bits_of(t, depth)}))",

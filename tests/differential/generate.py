@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Random OpenCL C programs without undefined behaviour, each generated from a seed.
+"""Generates random OpenCL C programs without undefined behaviour, each from a seed.
 
 generate.py SEED prints the program of that seed. It has one kernel, `test`; the first lines
 say how it is launched and what its arguments by value are. A program computes with integers
 and exact floating point of all types and widths, in private, local, global and constant
-memory, through structures, pointers, functions and nested control flow, and folds all it
-finds into one number for each work-item. Nothing in it depends on the order of work-items.
+memory, through structures, pointers, functions and nested control flow, and combines all
+values into one number for each work-item. The order of work-items does not affect the result.
 
-What C leaves undefined is guarded: divisors are odd or positive, signed sums wrap by way of
-unsigned types, indices are masked, floating point turns into integers with _sat, and NaNs
-get one pattern before their bits are looked at.
+Undefined behaviour is avoided: divisors are odd or positive, signed sums are computed in
+unsigned types, indices are masked, floating point is converted to integers with _sat, and
+NaNs get a fixed pattern before their bits are used.
 """
 import random
 import struct
@@ -22,7 +22,7 @@ from statements import Statements
 
 
 class Program(Statements):
-    """The program of a seed: source."""
+    """Returns the program of a seed as source."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -120,7 +120,7 @@ class Program(Statements):
         self.functions.append((name, result, parameters))
 
     def value_arguments(self):
-        """What the kernel gets by value, and its bytes."""
+        """Returns the arguments that the kernel gets by value, and their bytes."""
         kinds = [self.any_type() if not self.chance(3) else self.random.choice(self.structs)
                  for _ in range(self.random.randrange(0, 4))]
         return [(kind, f"a{number}", self.bytes_of(kind)) for number, kind in enumerate(kinds)]
@@ -154,7 +154,7 @@ class Program(Statements):
                  f"global uint *counters, local uchar *room, uint n{listed})")
         self.scopes.append([Place(kind, name) for kind, name, _ in values])
         self.open("")
-        # PoCL 3.1's work-items share a structure that the kernel gets by value.
+        # In PoCL 3.1 all work-items share a structure that is passed by value.
         for kind, name, _ in values:
             self.put("#ifdef PORTABLE", f"{kind} {name} = {name}_;", "#else",
                      f"#define {name} {name}_", "#endif")
@@ -184,7 +184,7 @@ class Program(Statements):
         self.put("if (lid < 16) near[lid] = lid * 0x01010101u;",
                  "if (lid == 0) for (uint i = LS; i < 16; i++) near[i] = i;",
                  "barrier(CLK_LOCAL_MEM_FENCE);")
-        # Memory of this work-item alone.
+        # Memory that only this work-item uses.
         for number in range(2):
             t = self.pointed[number]
             name = self.name("g")

@@ -1,7 +1,7 @@
-"""Functions that the random programs call: written by hand, for the types that they use."""
+"""Handwritten functions that the random programs call, for the types that they use."""
 from kinds import SIZES, Type
 
-# With PORTABLE, a program asks for no optional feature of OpenCL C 3.0.
+# With PORTABLE, a program uses no optional features of OpenCL C 3.0.
 TABLE = """\
 #ifdef PORTABLE
 #define TABLE constant
@@ -26,7 +26,7 @@ COLLECTIVE_ENDS = {"reduce": "LS", "scan_inclusive": "lid + 1", "scan_exclusive"
 
 
 def collective(name, t):
-    """The function for a work_group_ function of a type."""
+    """Returns the function for a work_group_ function of a type."""
     operation, which = name.rsplit("_", 1)
     low = f"((TYPE)1 << {t.bits - 1})" if t.is_signed else "(TYPE)0"
     start = {"add": "0", "min": f"~{low}", "max": low}[which]
@@ -37,7 +37,8 @@ def collective(name, t):
 
 
 def variants(name, lines):
-    """A function of a generic pointer; in the portable form, one for each address space."""
+    """Returns a function with a generic pointer; in the portable form, one for each address
+    space."""
     spaces = ("private", "local", "global")
     plain = [line.replace("_GENERIC", "").replace("GENERIC ", "") for line in lines]
     names = [f"#define {name}_{space} {name}" for space in spaces]
@@ -46,7 +47,7 @@ def variants(name, lines):
 
 
 def number_helpers(body):
-    """The hash_ and bits_ functions that the text calls."""
+    """Returns the hash_ and bits_ functions that the text calls."""
     lines = []
     for base in SIZES:
         for lanes in (1, 2, 3, 4, 8, 16):

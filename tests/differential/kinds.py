@@ -1,4 +1,4 @@
-"""The types of the random programs: numbers and vectors, structures, and places of them."""
+"""The types of the random programs: numbers, vectors and structures, and lvalues of these types."""
 from dataclasses import dataclass
 
 SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "long": 8,
@@ -6,7 +6,7 @@ SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "l
 INTEGERS = [name for name in SIZES if name not in ("float", "double")]
 GOOD_FLOATS = [0.0, -0.0, 1.0, -1.5, 3.0, 0.1, 1e10, -7e-3, 123456.75, 2.0**31, -2.0**63, 1e-40]
 
-# Bytes of the buffers: of what is read, and for each work-item of global and local memory.
+# Sizes of the buffers in bytes: read-only data, and global and local memory per work-item.
 IN_BYTES, SCRATCH_BYTES, ROOM_BYTES, COUNTERS = 4096, 512, 128, 16
 SCRATCH_AREA = 256  # of one array in global memory, of one type, for one work-item
 
@@ -53,7 +53,7 @@ def integer(bits, is_signed):
 
 @dataclass(frozen=True)
 class Struct:
-    """A structure, or a union of integers of one size; fields are (name, type, length)."""
+    """A structure, or a union of integers of the same size; fields are (name, type, length)."""
     name: str
     fields: tuple
     is_union: bool = False
@@ -84,7 +84,7 @@ class Struct:
 
 @dataclass
 class Place:
-    """Something that can be read, and assigned unless fixed. Arrays are indexed."""
+    """A value that can be read, and also assigned unless fixed. Arrays are indexed."""
     type: object
     text: str
     length: int = 1  # a power of two

@@ -1,15 +1,15 @@
-"""Random statements: of one work-item, and of all work-items together."""
+"""Generates random statements for one work-item, and for all work-items together."""
 from expressions import Expressions
 from kinds import COUNTERS, IN_BYTES, Place, Struct, Type
 
 
 class Statements(Expressions):
-    """A base class of Program, whose __init__ and make set the attributes."""
+    """Base class of Program, whose __init__ and make set the attributes."""
 
     # ---- statements -----------------------------------------------------------------------
 
     def declare(self, kind, fixed=False, length=1, text=None):
-        """A private variable of a number or structure, with a value."""
+        """Declares an initialised private variable of a number or structure."""
         name, space = self.name("v"), "private"
         if isinstance(kind, Struct) or length > 1:
             self.put(f"{kind} {name}{f'[{length}]' if length > 1 else ''} = {{0}};")
@@ -21,7 +21,7 @@ class Statements(Expressions):
         self.scopes[-1].append(Place(kind, name, length, fixed, space))
 
     def fill(self, place):
-        """Gives every number in the place a value."""
+        """Assigns a value to every number in the lvalue."""
         if place.length > 1:
             i = self.name("i")
             self.open(f"for (int {i} = 0; {i} < {place.length}; {i}++)")
@@ -58,7 +58,7 @@ class Statements(Expressions):
             self.put(f"{text} = {self.expression(t, 4)};")
 
     def move(self):
-        """vload and vstore, at the alignment of an element."""
+        """Generates vload and vstore at the alignment of an element."""
         found = self.places(lambda p: isinstance(p.type, Type) and p.type.lanes == 1 and
                             p.length >= 16 and p.space != "constant" and not p.fixed)
         if not found:
@@ -208,7 +208,7 @@ class Statements(Expressions):
     # ---- statements that all work-items must reach ----------------------------------------
 
     def exchange(self):
-        """Each work-item writes an element of a local array, and reads another's."""
+        """Each work-item writes an element of a local array and reads another work-item's."""
         r = self.random
         place = r.choice(self.shared)
         text, t = self.inside(f"{place.text}[lid]", place.type, 0)

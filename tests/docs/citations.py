@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""citations.py TOP: every page and table that a comment or a page names by its path exists, and so
-does every section and every trap that it cites of a page of docs/hardware/.
+"""citations.py TOP: checks that every page and table that a comment or a page cites by its path exists,
+and so do the cited sections and traps of pages in docs/hardware/.
 
 A citation is a path and, after a space or a comma, numbers of sections ("4.3", "2.1, 3.1",
 "1 to 4") or of rows of its table of traps ("trap 43", "traps T11, T12"). Among the pages of

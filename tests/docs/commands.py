@@ -21,7 +21,7 @@ SHOWN = ("base", "build", "compiler", "conformance", "docs", "emulator", "gpu", 
 
 
 def blocks(text):
-    """(kind, first line's number, lines, the text before) of each fenced block."""
+    """Returns (kind, number of the first line, lines, the text before) for each fenced block."""
     lines, i = text.split("\n"), 0
     while i < len(lines):
         if lines[i].startswith("```"):
@@ -34,7 +34,7 @@ def blocks(text):
 
 
 def commands_of(lines):
-    """[command, [expected lines]] of a console block."""
+    """Returns [command, [expected lines]] for each command of a console block."""
     commands = []
     for line in lines:
         if line.startswith("$ "):
@@ -47,8 +47,8 @@ def commands_of(lines):
 
 
 def normal(line):
-    """Without what differs from run to run, or from one NVRTC to the next: numbers, the units
-    of times, the instruction that a report of check mode names."""
+    """Removes what differs between runs or releases of NVRTC: numbers, units of times, and the
+    instruction in a report of check mode."""
     line = re.sub(r"(program source: ).*(: work-item)", r"\1INSTRUCTION\2", line)
     line = re.sub(r"0x[0-9a-f]+|\d+(\.\d+)?", "0", line)
     return re.sub(r"\s+", " ", re.sub(r"\b0 (us|ms|s|k|M|G)\b", "0", line)).strip()
@@ -64,10 +64,10 @@ def agrees(expected, printed):
 
 
 class Shell:
-    """One bash for all commands of a page."""
+    """Runs all commands of a page in one bash."""
 
     def __init__(self, folder):
-        # The distribution's Python, which has its PyOpenCL; and a user's first run.
+        # The system's Python has PyOpenCL. There is no cache, as in a user's first run.
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TEGRACL_DEBUG", "OCL_"))}
         env.update(PATH="/usr/bin:" + os.environ["PATH"], PYOPENCL_NO_CACHE="1")
         self.bash = subprocess.Popen(["bash"], cwd=folder, env=env, stdin=subprocess.PIPE,

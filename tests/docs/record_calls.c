@@ -20,7 +20,7 @@ static FILE *file;
 NOT_RECORDED __attribute__((constructor)) static void open_file(void) {
   const char *name = getenv("CALLS_RECORDED");
   file = name ? fopen(name, "w") : NULL;
-  unsetenv("CALLS_RECORDED"); /* not for the compiler's process */
+  unsetenv("CALLS_RECORDED"); /* do not record the compiler process */
   unsetenv("LD_PRELOAD");
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""test_names.py TOP BUILD: the tests that the pages name exist.
+"""test_names.py TOP BUILD: checks that the tests that pages mention exist.
 
-These are the names in backticks in columns "test" and "tests" of tables, and those in front of the
-path of their source, as in `signals` (`tests/end_to_end/processes/signals.c`). The first words of
-several names stand for all of them (`compiler limit`)."""
+A mention is a name in backticks in a table column "test" or "tests", or before the path of the test's
+source, as in `signals` (`tests/end_to_end/processes/signals.c`). The first words of several names
+stand for all of them (`compiler limit`)."""
 import json
 import pathlib
 import re
@@ -19,7 +19,7 @@ def cells(line):
 
 
 def named(text):
-    """(line, name) of each test that a page names."""
+    """Returns (line, name) of each test that a page mentions."""
     for match in BEFORE_PATH.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match[1]
     columns = None  # of the table at hand

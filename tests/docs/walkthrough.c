@@ -1,4 +1,4 @@
-/* One buffer, one launch, one result: what docs/architecture.md walks through. */
+/* One buffer, one launch, one result: the program that docs/architecture.md follows. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>

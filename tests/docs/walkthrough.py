@@ -22,15 +22,15 @@ import include_rules  # noqa: E402
 
 PAGE = "docs/architecture.md"
 LIST = re.compile(r"<!-- walkthrough: (\w+)(, complete)? -->\n```\n(.*?)```\n<!-- end", re.S)
-# Not recorded: they have millions of calls, and call nothing else.
+# Not recorded: these are called millions of times and call nothing else.
 LEFT_OUT = "emulator/sm/exec/,gpu/hw/,gpu/isa/"
-# What is reached by pointers: the members of struct nvgpu_os, and of struct sm_memory.
+# Calls through pointers: the members of struct nvgpu_os and of struct sm_memory.
 POINTERS = {"os_open", "emulator_open", "emulator_close", "emulator_ioctl", "emulator_mmap",
             "emulator_munmap", "emulator_poll", "emulator_doorbell", "emu_mmu_range"}
 
 
 class Call:
-    """A call, and those that it made. file: relative to the sources."""
+    """A call, and the calls made by it. file is relative to the sources."""
 
     def __init__(self, function, file, caller):
         self.function, self.file, self.caller, self.calls = function, file, caller, []
@@ -42,7 +42,7 @@ class Call:
 
 
 def build(sources, folder):
-    # -gdwarf-4: the addr2line of binutils 2.40 names wrong files with DWARF 5.
+    # -gdwarf-4 because addr2line of binutils 2.40 reports wrong files with DWARF 5.
     flags = ["-gdwarf-4", "-finstrument-functions",
              f"-finstrument-functions-exclude-file-list={LEFT_OUT}"]
     options = ["-Dbuildtype=debug", "-Dtests=false", f"-Dc_args={flags}"]
@@ -61,7 +61,7 @@ def run(command, **more):
 
 
 def record(library, sources, folder, program, recorder):
-    """The calls of each thread, as trees."""
+    """Returns the calls of each thread as trees."""
     vendors, calls = folder / "vendors", folder / "calls"
     vendors.mkdir(exist_ok=True)
     (vendors / "tegracl.icd").write_text(f"{library}\n", encoding="utf-8")
@@ -82,7 +82,7 @@ def record(library, sources, folder, program, recorder):
 
 
 def symbols(library, sources, folder, addresses):
-    """Name and file of each function."""
+    """Returns name and file of each function."""
     def relative(line):
         path = Path(os.path.normpath(line.rsplit(":", 1)[0]))
         for top in (folder, sources):
@@ -95,12 +95,13 @@ def symbols(library, sources, folder, addresses):
 
 
 def entries(text):
-    """(indentation, name) of each line of a list."""
+    """Returns (indentation, name) of each line of a list."""
     return [(len(line) - len(line.lstrip()), line.split()[0]) for line in text.splitlines()]
 
 
 def find(call, page, at):
-    """How many entries of the page, from at on, the call's tree has; page[at] is the call's."""
+    """Returns how many entries of the page, starting at at, match the call's tree; page[at] is
+    the call."""
     depth, found = page[at][0], at + 1
     position = iter(sub for child in call.calls for sub in child.all())
     while found < len(page) and page[found][0] > depth:
@@ -117,7 +118,7 @@ def find(call, page, at):
 
 
 def compare(roots, name, page):
-    """What is wrong with a list, as text."""
+    """Describes what is wrong with a list."""
     calls = [call for root in roots for call in root.all() if call.function == name]
     if not calls:
         return f"{name} was not called"
@@ -126,7 +127,7 @@ def compare(roots, name, page):
 
 
 def missing(roots, name, page):
-    """Functions that a complete list lacks."""
+    """Returns the functions that a complete list lacks."""
     named = {function for _, function in page}
     call = next(call for root in roots for call in root.all() if call.function == name)
     return sorted({f"{sub.function} ({sub.file})" for child in call.calls for sub in child.all()
@@ -135,7 +136,7 @@ def missing(roots, name, page):
 
 
 def upward(roots):
-    """Calls of functions of directories that the caller's may not include."""
+    """Returns calls of functions in directories that the caller's directory must not include."""
     found = set()
     for root in roots:
         for call in root.all():

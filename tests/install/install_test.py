@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What `meson install` puts where, that it works from there, that each program has its
-manual page and completion, and that `ninja uninstall` leaves nothing.
+"""Tests that `meson install` installs the right files, that they work from there, that each program
+has a manual page and a completion, and that `ninja uninstall` removes everything.
 
-install_test.py SOURCE BUILD SAMPLES     BUILD's installed parts are built already
+install_test.py SOURCE BUILD SAMPLES     BUILD must be built
 """
 import json
 import os
@@ -54,7 +54,7 @@ class Install(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        """Last of all: the log that uninstalling goes by is of the last installation."""
+        """Runs last, because the uninstall log describes the last installation."""
         subprocess.run(['ninja', '-C', BUILD, 'uninstall'], check=True,
                        stdout=subprocess.DEVNULL, env=dict(os.environ, DESTDIR=str(cls.root)))
         left = [str(path) for path in cls.root.rglob('*')]
@@ -66,7 +66,7 @@ class Install(unittest.TestCase):
         return self.root / path.relative_to('/')
 
     def page(self, name):
-        """A manual page as plain text; what groff finds wrong with it is an error."""
+        """Returns a manual page as plain text. Warnings of groff are errors."""
         result = subprocess.run(['groff', '-mandoc', '-Tascii', '-P-cbou', '-ww',
                                  self.at(MANUAL / f'man{name[-1]}' / name)], check=True,
                                 capture_output=True, text=True)
@@ -87,7 +87,7 @@ class Install(unittest.TestCase):
         self.assertEqual(self.at(ICD).read_text(encoding='utf-8'), f'{LIBRARY}\n')
 
     def test_a_program_runs(self):
-        """With nothing in the environment but the driver's name and NVRTC's."""
+        """The environment contains only the driver's path and NVRTC's."""
         icd = Path(self.folder.name, 'tegracl.icd')
         icd.write_text(f'{self.at(LIBRARY)}\n', encoding='utf-8')
         kept = {name: value for name, value in os.environ.items()
@@ -102,7 +102,7 @@ class Install(unittest.TestCase):
         self.assertTrue(Path(self.folder.name, '.cache/tegracl').is_dir())
 
     def test_programs_are_described(self):
-        """By their manual pages and completions: all options that their help has."""
+        """Manual pages and completions must contain all options of --help."""
         for name in PROGRAMS:
             with self.subTest(program=name):
                 help_text = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / name), '--help'],
@@ -116,7 +116,7 @@ class Install(unittest.TestCase):
                     self.assertRegex(completion, rf"[ ']{option}\b")
 
     def test_help(self):
-        """Asked for, it is no error."""
+        """--help exits successfully."""
         for name in PROGRAMS:
             with self.subTest(program=name):
                 result = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / name), '--help'],
@@ -125,7 +125,8 @@ class Install(unittest.TestCase):
                 self.assertIn(name, result.stdout)
 
     def test_every_word_of_the_emulator_is_described(self):
-        """What the option table has, and the settings that its message names."""
+        """The manual page must describe all words of the option table and all settings in its
+        message."""
         source = (SOURCE / 'emulator/options.c').read_text(encoding='utf-8')
         table = re.search(r'struct word \{.*?\n};\n', source, re.DOTALL)[0]
         words = set(re.findall(r'^    \{"(\w+)",', table, re.MULTILINE))
@@ -140,7 +141,7 @@ class Install(unittest.TestCase):
         self.assertEqual({word for word in words if word not in re.findall(r'\w+=?', manual)}, set())
 
     def test_the_version_is_one(self):
-        """meson.build's; Debian's changelog has to say it as well."""
+        """The version in meson.build must match Debian's changelog."""
         project = subprocess.run(['meson', 'introspect', '--projectinfo', BUILD], check=True,
                                  capture_output=True, text=True).stdout
         version = json.loads(project)['version']

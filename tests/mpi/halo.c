@@ -1,8 +1,7 @@
-/* halo [SIDE [STEPS]]: heat on a square plate, in bands of rows, one for each rank of MPI. Each
- * rank computes its band on its own device and exchanges the rows at its edges with its
- * neighbours after each step. Rank 0 then computes the whole plate alone: both must agree
- * to the last bit.
- */
+/* halo [SIDE [STEPS]]: heat flow in a square plate, split into bands of rows, one for each MPI
+ * rank. Each rank computes its band on its device, and exchanges edge rows with its neighbours
+ * after each step. Rank 0 then computes the whole plate alone; the results must be identical bit
+ * for bit. */
 #include <mpi.h>
 #include <unistd.h>
 
@@ -15,9 +14,9 @@ static const char source[] =
     "  to[i] = from[i] + 0.2f * (left + right + from[i - side] + from[i + side] - 4 * from[i]);\n"
     "}\n";
 
-enum { UP = 1, DOWN = 2 }; /* tags: where a row goes */
+enum { UP = 1, DOWN = 2 }; /* tags: direction in which a row is sent */
 
-/* Rows of the plate, with one more above and below, twice. */
+/* Rows of the plate with an extra row above and below. There are two copies, used in turn. */
 struct band {
   struct opencl *opencl;
   cl_kernel kernel;
@@ -33,7 +32,7 @@ static void band_begin(struct band *b, struct opencl *opencl, int side, int firs
   for (int y = 0; y < count; y++)
     for (int x = 0; x < side; x++)
       start[(y + 1) * side + x] = (float)((x * 7 + (first + y) * 13) % 101);
-  /* The neighbours' rows, which no step has changed yet; beyond the plate it is cold. */
+  /* Initial values of the neighbours' rows; outside the plate it is cold. */
   for (int edge = -1; edge <= count; edge += count + 1)
     for (int x = 0; x < side && first + edge >= 0 && first + edge < side; x++)
       start[(edge + 1) * side + x] = (float)((x * 7 + (first + edge) * 13) % 101);
@@ -56,8 +55,8 @@ static void band_step(struct band *b, int step) {
            CL_SUCCESS);
 }
 
-/* The rows at the edges go to the neighbours' extra rows, straight from and to the memory
- * of the device: it is the CPU's as well. */
+/* Exchanges edge rows with the neighbours' extra rows directly in device memory, which the CPU can
+ * access as well. */
 static void band_exchange(struct band *b, int step, int up, int down) {
   const size_t bytes = (size_t)b->side * (size_t)(b->count + 2) * sizeof(float);
   cl_mem rows = b->rows[(step + 1) % 2];
@@ -86,7 +85,7 @@ static void band_end(struct band *b) {
   CHECK_CL(clReleaseKernel(b->kernel), CL_SUCCESS);
 }
 
-/* How many cells of the plate differ from what one device alone computes. */
+/* Returns the number of cells that differ from those computed by one device alone. */
 static long differences(struct opencl *opencl, int side, int steps, const float *plate) {
   struct band whole;
   float *alone = malloc((size_t)side * (size_t)side * sizeof *alone);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""report_test.py TEGRACL_REPORT: its tables and charts of timelines that this test writes."""
+"""report_test.py TEGRACL_REPORT: tests tables and charts of timelines that this test writes."""
 import json
 import os
 import re
@@ -40,7 +40,7 @@ def row(run, name):
     return re.split(r"\s{2,}", line.strip())
 
 
-# 98 calls of 1 us and two of 50 us: the median is 1, the 99th percentile 50.
+# 98 calls of 1 us and two of 50 us: the median is 1, the 99th percentile is 50.
 times = [1] * 98 + [50] * 2
 slow = [kernel("slow", 1000 * i, t, waited_ns=500, warp_instructions=1000, global_bytes=64)
         for i, t in enumerate(times)]
@@ -59,7 +59,7 @@ assert run.stdout.index("slow") < run.stdout.index("quick"), "the longest first"
 assert row(run, "copy: copy") == ["copy: copy", "1", "2.500 ms", "2.500 ms", "2.500 ms", "123.5 k"]
 assert row(run, "wait: wait for the GPU")[1:3] == ["1", "38.000 us"]
 
-# An event within another is drawn below it. Events narrower than a pixel are drawn once.
+# An event inside another one is drawn below it. Events narrower than a pixel are merged.
 _, chart = report(names + quick + api, "--svg", "SVG", "--to", "0.05")
 _, crowded = report([kernel("k", i / 2, 0.1) for i in range(1000)] + [kernel("k", 1e6, 1)],
                     "--svg", "SVG")
@@ -75,7 +75,7 @@ document = xml.dom.minidom.parseString(chart)
 texts = [t.firstChild.data for t in document.getElementsByTagName("text")]
 assert "quick<&>" in texts and "GPU, queue 0" in texts, texts
 
-# A part of the timeline.
+# Selects a part of the timeline.
 run, _ = report(names + slow, "--from", "97.5")
 assert row(run, "slow")[1] == "2"
 run, _ = report(names + slow, "--to", "9.5")
@@ -83,7 +83,7 @@ assert row(run, "slow")[1] == "10"
 run, _ = report(names + slow, "--from", "500", code=1)
 assert "no events there" in run.stderr
 
-# Lines of a program that was killed, a file without "]" at its end, an empty one, and another text.
+# Files of a killed program, without "]" at the end, without events, and with other text.
 run, _ = report([slow[0], '{"name": "torn", "ph": "X", "ts"', "\0\0\0", slow[1]])
 assert row(run, "slow")[1] == "2" and "1 lines are damaged" in run.stderr
 run, _ = report([api[0]])
@@ -93,7 +93,8 @@ assert "has no events" in run.stderr
 run, _ = report(["text"], code=1, lead="some ")
 assert "is no timeline" in run.stderr
 
-# Input that tegracl does not write: no traceback, no control characters, no endless line.
+# Input that tegracl does not write must not cause a traceback, print control characters, or
+# exhaust memory.
 bad = ["[" * 100000, "[]", "3", "null", '"text"', "{}", '{"ph": "X"}', '{"ph": {}}'] + [
     json.dumps(dict(slow[0], **change)) for change in (
         {"ts": float("nan")}, {"dur": float("inf")}, {"dur": -1}, {"ts": "0"}, {"ts": 1e300},

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""timeline.py SAMPLES FAILURES ENDLESS TEGRACL_REPORT: the timelines (TEGRACL_DEBUG=timeline:FILE) of
+"""timeline.py SAMPLES FAILURES ENDLESS TEGRACL_REPORT: tests timelines (TEGRACL_DEBUG=timeline:FILE) of
 programs whose calls, kernels and counts are known."""
 import json
 import os
@@ -21,13 +21,13 @@ def start(path, *command, **variables):
 
 
 def events_of(path):
-    """The events of a file. It ends after a comma, without "]", which Chrome accepts."""
+    """Returns the events of a file. It ends after a comma, without "]", which Chrome accepts."""
     with open(path, encoding="utf-8") as file:
         return json.loads(file.read().rstrip().rstrip(",") + "]")
 
 
 def events_beside_a_torn_one(path):
-    """The events of a file in which a killed process may have left part of a line."""
+    """Returns the events of a file, which may contain a part of a line from a killed process."""
     with open(path, encoding="utf-8") as file:
         lines = [line.strip().rstrip(",") for line in file.read().removeprefix("[").splitlines()]
     events, torn = [], []
@@ -54,7 +54,7 @@ def one(events):
     return events[0]
 
 
-# A kernel from its build to its result.
+# Follows a kernel from its build to its result.
 path = os.path.join(folder.name, "samples.json")
 program = start(path, SAMPLES, "vadd", "matmul", TEGRACL_EMULATOR="profile",
                 TEGRACL_CACHE="0")
@@ -87,12 +87,12 @@ assert not [e for e in of(events, "api") if "error" in e.get("args", {})]
 names = {e["args"]["name"] for e in events if e["ph"] == "M"}
 assert {"samples", "GPU, queue 0"} <= names, names
 
-# The report's figures are the same.
+# The report must contain the same numbers.
 report = subprocess.run([REPORT, path], capture_output=True, text=True, check=True).stdout
 line = next(l for l in report.splitlines() if l.startswith("vadd"))
 assert re.split(r"\s{2,}", line)[1] == "1" and "%.1f k" % (vadd["warp_instructions"] / 1e3) in line
 
-# Calls that fail, and faults.
+# Failing calls, and GPU faults.
 path = os.path.join(folder.name, "failures.json")
 program = start(path, FAILURES)
 output = program.communicate()[0]
@@ -123,7 +123,7 @@ of_victim = [e for e in events if e["pid"] == victim.pid]
 assert of(of_victim, "api", "clBuildProgram")
 assert one([e for e in of(events, "kernel", "vadd") if e["pid"] == other.pid])
 
-# If the file cannot be written there is one message, and the program runs.
+# If the file cannot be written, there is one message and the program runs normally.
 program = start("/proc/nothing", SAMPLES, "vadd")
 output = program.communicate()[0]
 assert program.returncode == 0 and output.count("no timeline in /proc/nothing") == 1, output

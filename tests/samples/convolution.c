@@ -1,4 +1,4 @@
-/* The sample with images: a photograph sharpened and turned. */
+/* The image sample: sharpens and rotates a photograph. */
 #include "samples.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static uint8_t level(float x) {
   return (uint8_t)(x <= 0 ? 0 : x >= 1 ? 255 : rintf(x * 255));
 }
 
-/* What kernels/convolution.cl does, on the CPU. */
+/* Computes the same as kernels/convolution.cl, on the CPU. */
 static void sharpen(const struct grey *in, uint8_t *out) {
   static const float binomial[] = {1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16};
   for (int y = 0; y < in->height; y++)
@@ -33,7 +33,7 @@ static void sharpen(const struct grey *in, uint8_t *out) {
     }
 }
 
-/* Outside it is black. */
+/* Pixels outside the image are black. */
 static float pixel(const struct grey *in, int x, int y) {
   return x < 0 || x >= in->width || y < 0 || y >= in->height
              ? 0
@@ -64,7 +64,7 @@ static cl_mem image(const struct host *host, const struct grey *size, void *pixe
                        NULL);
 }
 
-/* Reads the image; how many pixels differ by more than a rounding. */
+/* Reads the image and returns how many pixels differ by more than rounding explains. */
 static int compare(const struct host *host, cl_mem from, const struct grey *size, uint8_t *got,
                    const uint8_t *expected) {
   const size_t origin[3] = {0}, region[3] = {(size_t)size->width, (size_t)size->height, 1};
@@ -107,7 +107,7 @@ bool sample_convolution(const struct host *host) {
   if (ok) {
     sharpen(&photo, expected);
     wrong = compare(host, middle, &photo, got, expected);
-    /* The next step starts from what the device has. */
+    /* The next step starts from the device's result. */
     sharp = (struct grey){photo.width, photo.height, got};
     turn(&sharp, expected, turned.s);
     ok = sample_run(host, program, "turn", 2, global, local, sizeof middle, &middle, sizeof out,

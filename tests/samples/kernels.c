@@ -1,4 +1,4 @@
-/* The samples: run a kernel, compute the same on the CPU, compare. */
+/* The samples: each runs a kernel, computes the same on the CPU, and compares the results. */
 #include "samples.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include <openssl/sha.h>
 
-/* Repeatable numbers for inputs (xorshift, Marsaglia 2003). */
+/* Reproducible pseudo-random numbers for inputs (xorshift, Marsaglia 2003). */
 static uint32_t random_state = 2463534242u;
 static uint32_t random_u32(void) {
   random_state ^= random_state << 13;
@@ -96,7 +96,7 @@ bool sample_matmul(const struct host *host) {
   clReleaseMemObject(ma);
   clReleaseMemObject(mb);
   clReleaseProgram(program);
-  int wrong = 0; /* fma in the same order: the sums must be equal to the bit */
+  int wrong = 0; /* fma in the same order, so the sums must be bit-identical */
   for (int row = 0; row < N; row++)
     for (int col = 0; col < N; col++) {
       float sum = 0;
@@ -156,8 +156,8 @@ bool sample_nbody(const struct host *host) {
   clReleaseMemObject(mold);
   clReleaseMemObject(mvelocity);
   clReleaseProgram(program);
-  /* rsqrt within 2 ulp cubed, and n roundings of a sum of mixed signs: against
-   * a double computation, relative to the sum of magnitudes. */
+  /* Error bound: rsqrt within 2 ulp, cubed, and n roundings of a sum with mixed signs. Compared
+   * with a computation in double, relative to the sum of magnitudes. */
   double worst = 0;
   for (int i = 0; i < N; i++)
     for (int k = 0; k < 3; k++) {
@@ -222,7 +222,7 @@ static int pixel(const uint8_t *in, int width, int height, int x, int y) {
   return in[y * width + x];
 }
 
-/* What kernels/edges.cl does, on the CPU. */
+/* Computes the same as kernels/edges.cl, on the CPU. */
 static void edges_on_cpu(const uint8_t *in, uint8_t *smooth, uint8_t *out, int width, int height) {
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {

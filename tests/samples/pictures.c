@@ -1,4 +1,4 @@
-/* Picture files of the samples, by libpng and libjpeg. */
+/* Reads and writes the samples' picture files with libpng and libjpeg. */
 #include "samples.h"
 
 #include <stdio.h>

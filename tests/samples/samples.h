@@ -1,6 +1,5 @@
-/* The sample programs' common ground: one OpenCL device, kernels built from
- * tests/samples/kernels/, a line of facts for each kernel that ran.
- */
+/* Shared by the sample programs: an OpenCL device, kernels built from tests/samples/kernels/, and a
+ * line of statistics for each kernel. */
 #ifndef TEGRACL_SAMPLES_H
 #define TEGRACL_SAMPLES_H
 
@@ -19,35 +18,34 @@ struct host {
   const char *photo;    /* JPEG file for edges and convolution, or NULL */
 };
 
-/* A program with one or more kernels, from tests/samples/kernels/NAME.cl, or from what
- * has been made of it. NULL
- * after a message (with the build log) on failure. */
+/* Builds a program from tests/samples/kernels/NAME.cl, or from its SPIR-V. On failure prints a
+ * message with the build log and returns NULL. */
 cl_program sample_build(const struct host *host, const char *name);
 
-/* A buffer of size bytes, filled from data unless NULL. Fails by message and
- * NULL. */
+/* Creates a buffer of size bytes, initialised from data unless that is NULL. On failure prints a
+ * message and returns NULL. */
 cl_mem sample_buffer(const struct host *host, size_t size, const void *data);
 
-/* Sets the arguments (pairs of size and pointer, sizes of size_t type, ended by
- * a size of SAMPLE_END) and runs kernel over global[] work-items; prints its
- * line: kernel, work-items, registers, CUBIN bytes, warp instructions, time. */
+/* Sets the arguments (pairs of a size_t size and a pointer, terminated by the size SAMPLE_END) and
+ * runs kernel over global[] work-items. Prints a line with kernel, work-items, registers, CUBIN
+ * bytes, warp instructions and time. */
 #define SAMPLE_END SIZE_MAX
 bool sample_run(const struct host *host, cl_program program, const char *kernel, cl_uint dims,
                 const size_t *global, const size_t *local, ...);
 
-/* Copies a buffer to the host (blocking) and releases it. */
+/* Copies a buffer to the host (blocking) and releases the buffer. */
 bool sample_fetch(const struct host *host, cl_mem buffer, size_t size, void *data);
 
-/* Reports one sample's verdict; returns ok. */
+/* Prints a sample's verdict and returns ok. */
 bool sample_verdict(const char *name, bool ok, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* 8-bit grey picture files; true on success, else a message. */
+/* Read and write 8-bit grey pictures. On failure print a message and return false. */
 bool picture_write_png(const char *folder, const char *file, const uint8_t *grey, int width,
                        int height);
 bool picture_read_jpeg(const char *file, uint8_t **grey, int *width, int *height);
 
-/* The samples: true when the results equal the CPU's. */
+/* The samples. They return true if the results equal the CPU's. */
 bool sample_vadd(const struct host *host);
 bool sample_mandelbrot(const struct host *host);
 bool sample_matmul(const struct host *host);

@@ -1,4 +1,4 @@
-/* What the CUDA C kernels of images share. */
+/* Shared by the CUDA C kernels for images. */
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
 static __device__ unsigned char unorm8(float v) {
