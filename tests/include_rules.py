@@ -13,8 +13,7 @@ import sys
 SOURCES = ["base", "gpu", "emulator", "runtime", "compiler", "icd", "tools"]
 ALL = "*"
 # {directory: {user: headers that it may include}}. The files of a directory, including folders
-# that
-# are not listed, may include all of its headers.
+# that are not listed, may include all of its headers.
 OFFERS = {
     "base": {ALL: ALL},
     "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "block_linear.h texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},

@@ -28,8 +28,7 @@ class Double2(ctypes.Structure):
 
 
 # letter: numpy's type, the type for computing the expected value, the maximum error relative to
-# the
-# largest value, how a number is passed
+# the largest value, how a number is passed
 PRECISIONS = {
     "S": (np.float32, np.float64, 1e-5, lambda a: ctypes.c_float(a.real)),
     "D": (np.float64, np.float64, 1e-13, lambda a: ctypes.c_double(a.real)),

@@ -33,8 +33,7 @@ table = rng.permutation(256).astype(np.uint8)
 disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
 
 # name, function that is called with the arrays, arrays, maximum difference, share of samples
-# that may
-# differ by more (if rounding selects another pixel)
+# that may differ by more (if rounding selects another pixel)
 TESTS = [
     ("add", cv2.add, (color, color[::-1].copy()), 0, 0),
     ("subtract", cv2.subtract, (gray, gray[::-1].copy()), 0, 0),
