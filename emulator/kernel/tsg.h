@@ -33,9 +33,8 @@ struct emu_tsg {
   uint32_t last_channel; /* id of the channel that executed last */
   struct emu_event *events;
   uint32_t graphics_preemption, compute_preemption;
-  struct emu_as
-      *context_as;     /* address space with the context's header; NULL if there is no context */
-  uint64_t context_va; /* GPU address of the context's header */
+  struct emu_as *context_as; /* address space of the context's header, or NULL */
+  uint64_t context_va;       /* GPU address of the context's header */
   bool aborted;
   atomic_int draining; /* requests waiting for its grids; while not 0, no grid starts */
   struct nvgpu_tsg_sm_error_state_record sm_error;

@@ -33,8 +33,7 @@ struct rt_channel {
   struct rt_tsg *tsg;  /* the TSG to which it is bound, or NULL */
   bool holds_usermode; /* holds the device's user-mode page; set after SETUP_BIND */
   uint32_t token;
-  uint64_t
-      syncpoint_gpu; /* a write to it increments the syncpoint; 0 if there is none to wait for */
+  uint64_t syncpoint_gpu; /* a write here increments the syncpoint; 0 if there is none */
   uint32_t syncpoint_id;
   uint32_t syncpoint_base; /* value before the first submission */
   atomic_bool fences_late; /* a fence did not wake in time, so waits poll */
