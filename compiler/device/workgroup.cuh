@@ -1,5 +1,7 @@
-/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0, and the SPIR-V extension
- * SPV_KHR_uniform_group_instructions, as LLVM's translator names them): each warp by shuffles,
+/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0, its extension
+ * cl_khr_work_group_uniform_arithmetic, and the SPIR-V extension
+ * SPV_KHR_uniform_group_instructions, whose bitwise and logical operations LLVM's translator names
+ * in another way): each warp by shuffles,
  * the warps by way of shared memory. The order in which floats are added is not defined.
  */
 #ifndef TEGRACL_WORKGROUP_CUH
@@ -100,6 +102,9 @@ OCL_GROUP_SCAN(add, add)
 OCL_GROUP_SCAN(min, min)
 OCL_GROUP_SCAN(max, max)
 OCL_GROUP_SCAN(mul, mul)
+OCL_GROUP_SCAN(and, and)
+OCL_GROUP_SCAN(or, or)
+OCL_GROUP_SCAN(xor, xor)
 OCL_GROUP_SCAN(bitwise_and, and)
 OCL_GROUP_SCAN(bitwise_or, or)
 OCL_GROUP_SCAN(bitwise_xor, xor)

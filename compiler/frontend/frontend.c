@@ -157,14 +157,19 @@ static const char prelude[] =
 
 /* Writes the declarations that the program may need and clang may lack. */
 static bool write_prelude(int fd, const struct cc_job *job) {
-  static const char header[] = "intel.cl";
-  bool wanted = false, written = command_write(fd, prelude, sizeof prelude - 1);
-  for (size_t i = 0; i < job->source_count; i++)
-    wanted |=
-        source_mentions(&job->sources[i], "intel_") || source_mentions(&job->sources[i], "include");
-  for (unsigned i = 0; wanted && i < device_file_count; i++)
-    if (!strcmp(device_files[i].name, header))
-      written = written && command_write(fd, device_files[i].text, strlen(device_files[i].text));
+  static const struct {
+    const char *name, *word;
+  } headers[] = {{"intel.cl", "intel_"}, {"uniform.cl", "work_group_"}};
+  bool written = command_write(fd, prelude, sizeof prelude - 1);
+  for (size_t h = 0; h < sizeof(headers) / sizeof(*headers); h++) {
+    bool wanted = false;
+    for (size_t i = 0; i < job->source_count; i++)
+      wanted |= source_mentions(&job->sources[i], headers[h].word) ||
+                source_mentions(&job->sources[i], "include");
+    for (unsigned i = 0; wanted && i < device_file_count; i++)
+      if (!strcmp(device_files[i].name, headers[h].name))
+        written = written && command_write(fd, device_files[i].text, strlen(device_files[i].text));
+  }
   return written;
 }
 

@@ -3,6 +3,10 @@
  */
 #include "icd/platform/device_text.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "compiler/extensions.h"
 
 /* X(name, version). Only if buffers have the same address for CPU and GPU. */
@@ -34,9 +38,10 @@
 #define AS_IL_ENTRY(name, major, minor) {CL_MAKE_VERSION(major, minor, 0), name},
 
 static const cl_name_version platform_extensions[] = {CC_PLATFORM_EXTENSIONS(AS_ENTRY)};
-/* Extensions that not every device has are at both ends. */
-static const cl_name_version device_extensions[] = {
-    SHARED_EXTENSIONS(AS_ENTRY) CC_DEVICE_EXTENSIONS(AS_ENTRY) IL_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version shared_extensions[] = {SHARED_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version device_extensions[] = {CC_DEVICE_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version il_extensions[] = {IL_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version experimental_extensions[] = {CC_EXPERIMENTAL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {CC_FEATURES(AS_ENTRY)};
@@ -60,19 +65,60 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
   return platform_extensions;
 }
 
+/* The extensions of a device, in both forms. */
+struct extension_set {
+  cl_name_version list[COUNT(shared_extensions) + COUNT(device_extensions) + COUNT(il_extensions) +
+                       COUNT(experimental_extensions)];
+  size_t count;
+  char words[sizeof(SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
+                        CC_EXPERIMENTAL_EXTENSIONS(AS_WORD))];
+  char *end; /* of words */
+};
+
+static struct extension_set extension_sets[2][2]; /* by shared_addresses and il */
+static pthread_once_t extension_sets_once = PTHREAD_ONCE_INIT;
+
+static void add_extension(struct extension_set *set, const cl_name_version *extension) {
+  set->list[set->count++] = *extension;
+  set->end = stpcpy(stpcpy(set->end, extension->name), " ");
+}
+
+/* Whether TEGRACL_EXPERIMENTAL has the name of an extension, without cl_khr_. */
+static bool is_wanted(const char *extension) {
+  const char *name = extension + strlen("cl_khr_");
+  const char *words = secure_getenv("TEGRACL_EXPERIMENTAL");
+  for (; words && *words; words += strcspn(words, ","), words += *words == ',')
+    if (strcspn(words, ",") == strlen(name) && !strncmp(words, name, strlen(name)))
+      return true;
+  return false;
+}
+
+static void make_extension_sets(void) {
+  for (int shared = 0; shared < 2; shared++)
+    for (int il = 0; il < 2; il++) {
+      struct extension_set *set = &extension_sets[shared][il];
+      set->end = set->words;
+      for (size_t i = 0; shared && i < COUNT(shared_extensions); i++)
+        add_extension(set, &shared_extensions[i]);
+      for (size_t i = 0; i < COUNT(device_extensions); i++)
+        add_extension(set, &device_extensions[i]);
+      for (size_t i = 0; il && i < COUNT(il_extensions); i++)
+        add_extension(set, &il_extensions[i]);
+      for (size_t i = 0; i < COUNT(experimental_extensions); i++)
+        if (is_wanted(experimental_extensions[i].name))
+          add_extension(set, &experimental_extensions[i]);
+    }
+}
+
 const char *icd_device_extensions(bool shared_addresses, bool il) {
-  if (shared_addresses)
-    return il ? SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
-              : SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD);
-  return il ? CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD) : CC_DEVICE_EXTENSIONS(AS_WORD);
+  pthread_once(&extension_sets_once, make_extension_sets);
+  return extension_sets[shared_addresses][il].words;
 }
 
 const cl_name_version *icd_device_extension_list(bool shared_addresses, bool il, size_t *count) {
-  static const cl_name_version shared[] = {SHARED_EXTENSIONS(AS_ENTRY)},
-                               of_il[] = {IL_EXTENSIONS(AS_ENTRY)};
-  const size_t before = shared_addresses ? 0 : COUNT(shared), after = il ? 0 : COUNT(of_il);
-  *count = COUNT(device_extensions) - before - after;
-  return device_extensions + before;
+  pthread_once(&extension_sets_once, make_extension_sets);
+  *count = extension_sets[shared_addresses][il].count;
+  return extension_sets[shared_addresses][il].list;
 }
 
 const char *icd_il_versions(void) {

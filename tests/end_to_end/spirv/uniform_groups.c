@@ -1,8 +1,11 @@
 /* SPV_KHR_uniform_group_instructions: every instruction over each type, in work-groups and
  * sub-groups, whole and partial, compared with the CPU. Products of floating-point values are
- * exact: the values are 2 and 1/2 in turn, some of them negative.
+ * exact: the values are 2 and 1/2 in turn, some of them negative. And
+ * cl_khr_work_group_uniform_arithmetic: the functions of OpenCL C, which work-groups alone have, on
+ * a device that reports the extension because TEGRACL_EXPERIMENTAL names it.
  *
  *   uniform_groups MODULE     made of uniform_groups.cl
+ *   uniform_groups SOURCE     uniform_arithmetic.cl
  */
 #include <stdbool.h>
 
@@ -15,22 +18,26 @@ static const char *const names[] = {"IMul",       "BitwiseAnd", "BitwiseOr",  "B
                                     "LogicalAnd", "LogicalOr",  "LogicalXor", "FMul"};
 static const char *const kinds[KINDS] = {"Reduce", "InclusiveScan", "ExclusiveScan"};
 
+enum languages { SPIRV = 1, OPENCL_C = 2 };
 static const struct type {
   const char *name;
   size_t size; /* of a lane, in bytes */
   size_t lanes;
   enum operation first, last;
+  unsigned languages;
 } types[] = {
-    {"char", 1, 1, MULTIPLY, XOR},
-    {"short", 2, 1, MULTIPLY, XOR},
-    {"int", 4, 1, MULTIPLY, XOR},
-    {"long", 8, 1, MULTIPLY, XOR},
-    {"int2", 4, 2, MULTIPLY, XOR},
-    {"half", 2, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS},
-    {"float", 4, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS},
-    {"double", 8, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS},
-    {"float2", 4, 2, MULTIPLY_FLOATS, MULTIPLY_FLOATS},
-    {"uchar", 1, 1, LOGICAL_AND, LOGICAL_XOR},
+    {"char", 1, 1, MULTIPLY, XOR, SPIRV},
+    {"short", 2, 1, MULTIPLY, XOR, SPIRV},
+    {"int", 4, 1, MULTIPLY, XOR, SPIRV | OPENCL_C},
+    {"long", 8, 1, MULTIPLY, XOR, SPIRV | OPENCL_C},
+    {"uint", 4, 1, MULTIPLY, XOR, OPENCL_C},
+    {"ulong", 8, 1, MULTIPLY, XOR, OPENCL_C},
+    {"int2", 4, 2, MULTIPLY, XOR, SPIRV},
+    {"half", 2, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS, SPIRV | OPENCL_C},
+    {"float", 4, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS, SPIRV | OPENCL_C},
+    {"double", 8, 1, MULTIPLY_FLOATS, MULTIPLY_FLOATS, SPIRV | OPENCL_C},
+    {"float2", 4, 2, MULTIPLY_FLOATS, MULTIPLY_FLOATS, SPIRV},
+    {"uchar", 1, 1, LOGICAL_AND, LOGICAL_XOR, SPIRV | OPENCL_C},
 };
 
 /* Bits of 1/2, and what doubles a number: 1 in the exponent. */
@@ -174,6 +181,13 @@ static void run(const struct opencl *opencl, cl_program program, const struct ty
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+static bool is_reported(const struct opencl *opencl) {
+  char words[16384];
+  CHECK_CL(clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, sizeof(words), words, NULL),
+           CL_SUCCESS);
+  return strstr(words, " cl_khr_work_group_uniform_arithmetic ") != NULL;
+}
+
 int main(int argc, char **argv) {
   /* Whole sub-groups, one and many; partial ones; a last work-group that is smaller. */
   static const size_t locals[] = {32, 1024, 1, 7, 96, 77};
@@ -181,11 +195,12 @@ int main(int argc, char **argv) {
   struct opencl opencl;
   opencl_open(&opencl);
   struct module module = module_read(argv[1]);
-  cl_program program = module_program(&opencl, &module);
-  module_build(&opencl, program, "");
+  cl_program program = module_or_source(&opencl, &module);
+  const enum languages language = module_is_source(&module) ? OPENCL_C : SPIRV;
+  CHECK(is_reported(&opencl) == (language == OPENCL_C));
   for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-    for (size_t l = 0; l < sizeof locals / sizeof *locals; l++)
-      for (int in_sub_groups = 0; in_sub_groups < 2; in_sub_groups++)
+    for (size_t l = 0; types[t].languages & language && l < sizeof locals / sizeof *locals; l++)
+      for (int in_sub_groups = 0; in_sub_groups <= (language == SPIRV); in_sub_groups++)
         run(&opencl, program, &types[t], in_sub_groups, locals[l]);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   free(module.words);
