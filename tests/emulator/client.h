@@ -1,7 +1,6 @@
-/* A small client of the kernel interface for the tests: the bring-up of
- * docs/hardware/bring-up.md (column A) in C, through a struct nvgpu_os, and a
- * pushbuffer writer.
- */
+/* A small client of the kernel interface for the tests: the bring-up sequence of
+ * docs/hardware/bring-up.md (column A) in C, over a struct nvgpu_os, and functions that write
+ * pushbuffers. */
 #ifndef TEGRACL_TEST_CLIENT_H
 #define TEGRACL_TEST_CLIENT_H
 
@@ -17,7 +16,7 @@
 
 #define OS (&nvgpu_os_emulator)
 
-/* The ioctl of the argument gives the result, or the test ends. */
+/* Passes a pointer to the argument to the ioctl; the test fails unless the ioctl returns result. */
 #define EXPECT(result, fd, request, ...)                                                           \
   do {                                                                                             \
     int got = OS->ioctl(fd, request, &(__VA_ARGS__));                                              \
@@ -38,7 +37,7 @@ struct channel {
   uint32_t token, entries, put;
   struct buffer ring, userd, push, notifier;
   uint32_t *word; /* next in push */
-  uint32_t start; /* first word not yet submitted */
+  uint32_t start; /* the first word that has not been submitted */
 };
 
 struct client {
@@ -47,12 +46,12 @@ struct client {
   void *page;
 };
 
-/* Each ends the test on failure. */
+/* Each of these functions fails the test on an error. */
 void client_open(struct client *c);
 /* The same with another range of GPU addresses. */
 void client_open_range(struct client *c, uint64_t start, uint64_t end);
 void client_close(struct client *c);
-/* Channels that are opened from now on are of another TSG. */
+/* Opens a new TSG, to which channels opened later are bound. */
 void client_open_tsg(struct client *c);
 struct buffer buffer_create(struct client *c, uint64_t size, bool map);
 void buffer_destroy(struct client *c, struct buffer *b);
@@ -61,27 +60,27 @@ void channel_close(struct client *c, struct channel *ch);
 
 void push(struct channel *ch, uint32_t word);
 void push_method(struct channel *ch, enum subchannel subchannel, uint32_t method, uint32_t data);
-/* SEM_ADDR_LO to SEM_EXECUTE. */
+/* Pushes the methods SEM_ADDR_LO to SEM_EXECUTE. */
 void push_semaphore(struct channel *ch, uint64_t va, uint64_t payload, uint32_t execute);
-/* SET_OBJECT, windows, local memory off. */
+/* Pushes SET_OBJECT, the memory windows and a local-memory size of zero. */
 void push_compute_setup(struct channel *ch);
-/* Submits what was pushed since the last call: a GPFIFO entry and the doorbell. */
+/* Submits the words pushed since the last call as one GPFIFO entry and rings the doorbell. */
 void submit(struct client *c, struct channel *ch);
 void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
 
-/* A minute is long enough on a busy machine. */
+/* The longest wait; long enough even on a busy machine. */
 enum { PATIENCE_MS = 60000 };
-/* Within that: done(p, value). */
+/* Waits until done(p, value) is true. Returns whether it became true within PATIENCE_MS. */
 bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value);
 /* *word becomes value. */
 bool wait_word(const void *word, uint32_t value);
 bool wait_fault(const struct channel *ch, uint32_t code);
 struct emulator_fault last_fault(struct client *c);
-/* Fills in a valid descriptor: program, bank 0, one warp per CTA. */
+/* Fills in a valid descriptor with this program and bank 0, and one warp per CTA. */
 void qmd_make(uint32_t *qmd, uint64_t program, uint64_t bank, uint32_t ctas);
 
-/* A client with a channel, a page of results and 64 KiB for code. Setup and
- * teardown of cmocka. */
+/* A client with a channel, a page for results and 64 KiB for code. The functions are cmocka's setup
+ * and teardown. */
 struct fixture {
   struct client c;
   struct channel ch;
@@ -91,16 +90,16 @@ struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 struct fake_program;
-/* Writes the program into a slot; its address. */
+/* Writes the program into a slot and returns its address. */
 uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_program *program);
 uint32_t *fixture_qmd(struct fixture *f, unsigned slot);
 void fixture_launch(struct fixture *f, unsigned slot, uint32_t action);
 void *fixture_data(struct fixture *f, unsigned offset);
-/* Submits, and waits until all of it was done; uses the end of the data page. */
+/* Submits the pushed words and waits until they have completed; uses the end of the data page. */
 void fixture_run(struct fixture *f);
 
-/* Runs the function in a child process with this TEGRACL_EMULATOR (NULL: none), which
- * is read once in a process. The test fails if the child does. */
+/* Runs the function in a child process with this TEGRACL_EMULATOR (NULL: not set), because a
+ * process reads the variable only once. The test fails if the child fails. */
 void with_emulator(const char *option, void (*function)(const void *), const void *argument);
 
 enum { WINDOW_SHARED_HIGH = 0xfe, WINDOW_LOCAL_HIGH = 0xfd };

@@ -120,7 +120,7 @@ static enum sm_result fault(const struct sm_cta *cta, uint64_t address, struct s
 struct fake_slice fake_slices[FAKE_SLICES];
 _Atomic uint32_t fake_slice_count;
 
-/* CTAs of several grids are not executed at once. */
+/* CTAs of several grids are never executed at the same time. */
 static void note_turn(uint64_t address2) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

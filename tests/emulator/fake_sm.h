@@ -1,6 +1,5 @@
-/* Replaces the SM, so that the command stream and the scheduling of CTAs can be tested
- * separately. A "program" in GPU memory is one operation that each CTA does.
- */
+/* Replaces the SM, so that the command stream and the scheduling of CTAs can be tested separately.
+ * A "program" in GPU memory is one operation that each CTA executes. */
 #ifndef TEGRACL_TEST_FAKE_SM_H
 #define TEGRACL_TEST_FAKE_SM_H
 
@@ -8,13 +7,13 @@
 
 enum fake_operation {
   FAKE_ADD = 1,   /* *address += value, once for each CTA */
-  FAKE_SPIN,      /* until *address == value; then *address2 += 1 */
+  FAKE_SPIN,      /* waits until *address == value, then *address2 += 1 */
   FAKE_BANK,      /* *address = word 0 of constant bank 0 */
   FAKE_TICKET,    /* CTA i waits until *address == i, then sets i + 1: reversed order */
   FAKE_COUNT,     /* *address2 += 1 for each turn, until *address == value */
-  FAKE_TURNS,     /* in turn number value of each CTA *address += 1, and it ends */
+  FAKE_TURNS,     /* each CTA adds 1 to *address in its turn number value and ends */
   FAKE_FAULT,     /* an exception of kind value (enum sm_fault_kind) */
-  FAKE_POOLS,     /* stores the pools of headers and samplers, and which sampler is taken */
+  FAKE_POOLS,     /* stores the pools of headers and samplers, and which sampler applies */
   FAKE_WRITE_BAD, /* a fault at address */
 };
 
@@ -24,18 +23,18 @@ struct fake_program {
   uint64_t address, value, address2;
 };
 
-/* What FAKE_COUNT was at work, known by its address2, in the order of time: an entry for as
- * long as it is the same. The last entry may grow; entries end with the array. */
+/* The FAKE_COUNT grids that ran, identified by their address2, in order of time: one entry per
+ * slice. The last entry may still grow. No more entries are added when the array is full. */
 struct fake_slice {
-  uint64_t address2, first_ns, last_ns; /* the first and the last turn's beginning */
+  uint64_t address2, first_ns, last_ns; /* when the first and the last turn began */
 };
 enum { FAKE_SLICES = 4096 };
 extern struct fake_slice fake_slices[FAKE_SLICES];
 extern _Atomic uint32_t fake_slice_count;
 
-/* How often decoded code was forgotten. */
+/* How often decoded code was discarded. */
 extern _Atomic unsigned fake_sm_invalidations;
-/* How often the L1 caches were. */
+/* How often the L1 caches were invalidated. */
 extern _Atomic unsigned fake_sm_l1_invalidations;
 
 #endif

@@ -1,11 +1,11 @@
-/* Random numbers of the fuzz targets: what follows from an input's number alone. */
+/* Random numbers of the fuzz targets. They depend only on the input's number. */
 #ifndef TEGRACL_TEST_RANDOM_H
 #define TEGRACL_TEST_RANDOM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-static uint64_t seed; /* of the input that runs, for a crash's stack */
+static uint64_t seed; /* of the current input, for the stack of a crash */
 static uint64_t random_state;
 
 static inline uint32_t rnd(void) {

@@ -1,6 +1,5 @@
-/* The bring-up of docs/hardware/bring-up.md, column A, and the basic work after
- * it: semaphores, launches, two channels, faults, ring wrap.
- */
+/* The bring-up sequence of docs/hardware/bring-up.md, column A, and basic work after it:
+ * semaphores, launches, two channels, faults, ring wrap. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +26,8 @@ static void release_with_time(void **state) {
   assert_true(wait_word((char *)f->ch.userd.cpu + USERD_GP_GET, 1));
 }
 
-/* test 13: SET_OBJECT of compute and copy, then a release */
-static void test_13(void **state) {
+/* Test 13: SET_OBJECT of compute and copy, then a release. */
+static void bring_up_test_13(void **state) {
   struct fixture *f = *state;
   push(&f->ch, 0x20012000);
   push(&f->ch, 0xc7c0);
@@ -39,7 +38,7 @@ static void test_13(void **state) {
   assert_true(wait_word(f->data.cpu, 0x42));
 }
 
-static void launch(void **state) {
+static void launch_actions(void **state) {
   struct fixture *f = *state;
   const uint32_t actions[] = {2, 3, 9, 10};
   push_compute_setup(&f->ch);
@@ -84,8 +83,8 @@ static void windows_unset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(release_with_time, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(test_13, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(launch, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(bring_up_test_13, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(launch_actions, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(ring_wrap, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(windows_unset, fixture_setup, fixture_teardown),
   };

@@ -1,8 +1,7 @@
 /* Random pushbuffers, GPFIFO entries and descriptors for the whole device, with its threads, while
- * clients are created and closed: it may fault its client, but never crash or hang. The seed is
- * printed, and can be given as the argument. (fuzz_engines.c and fuzz_requests.c run many more
- * inputs, without the threads.)
- */
+ * clients are created and closed. The device may report faults to its client, but must not crash or
+ * hang. The program prints the seed, which can be given as the argument. (fuzz_engines.c and
+ * fuzz_requests.c run many more inputs, without the threads.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@ static uint32_t rnd(void) {
   return (uint32_t)(seed >> 16);
 }
 
-/* A word that looks like what is expected more often than chance allows. */
+/* Returns a random word that is plausible more often than by chance. */
 static uint32_t data_word(uint64_t va) {
   switch (rnd() % 6) {
   case 0:
@@ -74,7 +73,7 @@ static void fuzz_stream(struct client *c, bool with_setup) {
   channel_close(c, &ch);
 }
 
-/* Valid descriptors with a few bits changed. */
+/* Runs valid descriptors with a few bits changed. */
 static void fuzz_qmd(struct client *c) {
   struct channel ch;
   channel_open(c, &ch, 64, CLASS_COMPUTE);
@@ -101,7 +100,7 @@ static void fuzz_qmd(struct client *c) {
   channel_close(c, &ch);
 }
 
-static void fuzz(void **state) {
+static void device_survives_random_input(void **state) {
   printf("seed %llu\n", (unsigned long long)seed);
   for (int i = 0; i < 150; i++) {
     struct client c;
@@ -113,7 +112,7 @@ static void fuzz(void **state) {
     client_close(&c);
   }
   struct client c;
-  /* The device works after all that. */
+  /* The device still works after the random input. */
   struct channel ch;
   client_open(&c);
   channel_open(&c, &ch, 64, CLASS_COMPUTE);
@@ -127,6 +126,6 @@ static void fuzz(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1)
     seed = strtoull(argv[1], NULL, 0);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fuzz)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(device_survives_random_input)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

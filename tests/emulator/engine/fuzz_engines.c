@@ -1,8 +1,7 @@
-/* Random pushbuffers, GPFIFO entries and descriptors for the engines, one after the
- * other in one thread: emulator-fuzz stream|qmd COUNT [SEED]. Input number n depends
- * on SEED + n alone, so that COUNT 1 repeats it. At the end it says what was reached,
- * and fails if that is little.
- */
+/* Runs random pushbuffers, GPFIFO entries and descriptors through the engines, one after another in
+ * one thread: emulator-fuzz stream|qmd COUNT [SEED]. Input n depends only on SEED + n, so COUNT 1
+ * repeats one input. At the end the program prints what the inputs reached, and fails if they
+ * reached too little. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,9 +33,9 @@ enum {
   ENTRIES = 16,
   WORDS_MAX = 600,
   TURNS_MAX = 2,      /* for inputs that never end */
-  ALARM_SECONDS = 60, /* for those that should give way and do not */
+  ALARM_SECONDS = 60, /* for inputs that should end their turn and do not */
   DATA_BYTES = 0x4000,
-  PROGRAMS = 8, /* at 0 of the code buffer */
+  PROGRAMS = 8, /* at offset 0 of the code buffer */
   QMDS = 8,     /* at 0x1000 */
   BANK = 0x8000,
   MESSAGES_MAX = 256,
@@ -73,7 +72,7 @@ static uint64_t random_address(const struct fuzz *f) {
   case 1:
     return f->ch.push.va + below(0x10000);
   case 2:
-    return f->channel->gpfifo_mapping->gpu + below(4096); /* may not be written */
+    return f->channel->gpfifo_mapping->gpu + below(4096); /* writing there is not allowed */
   case 3:
     return f->syncpoint;
   case 4:
@@ -108,7 +107,7 @@ static uint32_t random_value(const struct fuzz *f) {
   }
 }
 
-/* The fields of a method, each with a small, a large or any value. */
+/* Returns data for a method; each field gets a small, a large or an arbitrary value. */
 static uint32_t random_fields(const struct fuzz *f, const struct hw_method *m) {
   uint32_t word = 0;
   if (m->field_count == 1 && m->fields[0].high - m->fields[0].low > 15)
@@ -142,7 +141,7 @@ static void copy(struct fuzz *f, uint32_t method, uint32_t data) {
 static void put_any_method(struct fuzz *f) {
   const struct hw_method *m = &hw_methods[below(hw_method_count)];
   uint32_t method = m->offset + (m->count > 1 ? below(m->count) * m->step : 0);
-  /* A few classes of methods end nearly every stream. */
+  /* The methods of a few classes end nearly every stream. */
   if (method == NVC76F_ILLEGAL || (m->class_id == CLASS_HOST && !one_in(3)))
     return;
   put_method(f, subchannel_of(m->class_id), method, random_fields(f, m));
@@ -258,7 +257,7 @@ static void put_inline_qmd(struct fuzz *f) {
     put(f, qmd[i]);
 }
 
-/* A macro of random instructions, with an end, and a call of it. */
+/* Writes a macro of random instructions that ends, and calls it. */
 static void put_macro(struct fuzz *f) {
   uint32_t count = 1 + below(6);
   compute(f, NVC7C0_LOAD_MME_START_ADDRESS_RAM_POINTER, 0);
@@ -271,7 +270,8 @@ static void put_macro(struct fuzz *f) {
   for (uint32_t i = 0; i < count; i++) {
     put(f, rnd());
     put(f, rnd());
-    /* Mostly without a predicate; the last but one says that the next is the last. */
+    /* Mostly unpredicated; the bit in the last but one instruction says that the next one is the
+     * last. */
     put(f, (rnd() & (one_in(3) ? ~1u : ~0x1fu)) | (i + 2 >= count));
   }
   uint32_t arguments = 1 + below(4);
@@ -359,7 +359,7 @@ static void qmd_input(struct fuzz *f) {
     compute(f, NVC7C0_WAIT_FOR_IDLE, 0);
 }
 
-/* The words as one, or a few, entries; now and then a spoilt one. */
+/* Writes GPFIFO entries for the words: one or several, and sometimes a corrupt one. */
 static void put_entries(struct fuzz *f) {
   uint64_t *ring = f->ch.ring.cpu;
   uint32_t words = (uint32_t)(f->word - (uint32_t *)f->ch.push.cpu), start = 0, count = 0;
@@ -377,7 +377,7 @@ static void put_entries(struct fuzz *f) {
 
 /* ---- running ---- */
 
-/* The channel as it was after SETUP_BIND. */
+/* Restores the state that the channel had after SETUP_BIND. */
 static void reset_channel(struct fuzz *f) {
   struct emu_channel *channel = f->channel;
   pthread_mutex_lock(&emu_gpu.lock);
@@ -401,7 +401,7 @@ static void reset_channel(struct fuzz *f) {
 static void note_message(struct fuzz *f) {
   char text[MESSAGE_BYTES] = "";
   const char *message = f->channel->as->fault.message;
-  /* Numbers differ between inputs of one kind. */
+  /* Replaces the numbers, which differ between inputs of the same kind. */
   for (unsigned to = 0; to + 1 < MESSAGE_BYTES && *message; to++) {
     size_t digits = strncmp(message, "0x", 2) == 0 ? 2 + strspn(message + 2, "0123456789abcdef")
                                                    : strspn(message, "0123456789");
@@ -417,7 +417,8 @@ static void note_message(struct fuzz *f) {
     f->message[i].count++;
 }
 
-/* Adversarial timing: the channel may wait for a time to pass, not for a semaphore. */
+/* Returns whether the channel may be waiting for a delay of adversarial timing to pass, and not for
+ * a semaphore. */
 static bool held_back(enum emu_outcome outcome, uint64_t since) {
   enum { LONGEST_NS = 1000000 };
   return emu_adversary.on && outcome == EMU_BLOCKED && emu_time_ns() - since < LONGEST_NS;
@@ -453,8 +454,8 @@ static void set_up(struct fuzz *f) {
   f->syncpoint = syncpoint.gpu_va;
   pthread_mutex_lock(&emu_gpu.lock);
   f->channel = emu_table_get_kind(f->ch.fd, EMU_CHANNEL);
-  /* Nobody rings the bell, so the engine's own thread sleeps. Others seem to wait,
-   * so turns end. */
+  /* No doorbell is rung, so the engine's own thread sleeps. Two more scheduled channels make turns
+   * end. */
   emu_engine.scheduled_count += 2;
   pthread_mutex_unlock(&emu_gpu.lock);
   f->end = (uint32_t *)f->ch.push.cpu + WORDS_MAX;
@@ -490,7 +491,7 @@ int main(int argc, char **argv) {
   }
   uint64_t count = strtoull(argv[2], NULL, 0);
   uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 0) : 20260101;
-  /* Grids then run in this thread alone. */
+  /* On one CPU, grids run only in this thread. */
   if (!only_one_cpu())
     return 1;
   set_up(&f);
@@ -517,7 +518,7 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < f.messages; i++)
     printf("%10llu %s\n", (unsigned long long)f.message[i].count, f.message[i].text);
   tear_down(&f);
-  /* A generator whose inputs all die early would find nothing. */
+  /* A generator whose inputs all fail early would find nothing. */
   bool deep = f.finished * 20 >= count && counters.grids * 5 >= count && f.messages >= 20;
   if (count >= 1000 && !deep)
     fprintf(stderr, "the inputs do not reach deep\n");

@@ -1,8 +1,6 @@
-/* Sends each method of methods.csv once, with harmless data, to its own channel,
- * and prints what came of it, one line for each: class, offset, "accepted", or
- * "refused" with the notifier's code and the message. methods.py compares that with
- * the table in docs/emulator/engines.md.
- */
+/* Sends each method of methods.csv once, with harmless data, to a channel of its own, and prints
+ * one line for each: the class, the offset, and "accepted" or "refused" with the notifier's code
+ * and the message. methods.py compares the lines with the table in docs/emulator/engines.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +14,7 @@
 #include "gpu/hw/tables.h"
 #include "tests/emulator/client.h"
 
-/* Data other than 0: what is harmless there. */
+/* Returns data that is harmless for the method. */
 static uint32_t harmless(uint32_t class_id, uint32_t method) {
   if (method == NVC76F_SET_OBJECT)
     return class_id == CLASS_COPY ? CLASS_COPY : CLASS_COMPUTE;
@@ -33,7 +31,7 @@ static void compute(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, method, data);
 }
 
-/* Objects, and addresses for whatever writes. */
+/* Sets the objects, and addresses for the methods that write. */
 static void prepare(struct fixture *f, uint32_t class_id, uint32_t method) {
   const uint32_t low = (uint32_t)f->data.va, high = (uint32_t)(f->data.va >> 32);
   push_compute_setup(&f->ch);
@@ -46,7 +44,8 @@ static void prepare(struct fixture *f, uint32_t class_id, uint32_t method) {
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_B, low);
   if (class_id != CLASS_COMPUTE)
     return;
-  if (method == NVC7C0_CALL_MME_MACRO(0)) { /* two instructions: an end, and nothing */
+  if (method == NVC7C0_CALL_MME_MACRO(
+                    0)) { /* two instructions: one that ends the macro and one without effect */
     push(&f->ch, method_header(METHOD_ONE_INC, SUBCHANNEL_COMPUTE,
                                NVC7C0_LOAD_MME_INSTRUCTION_RAM_POINTER, 7));
     for (uint32_t i = 0; i < 7; i++)
@@ -65,7 +64,7 @@ static void prepare(struct fixture *f, uint32_t class_id, uint32_t method) {
 
 static void try_method(const struct hw_method *m) {
   void *state = NULL;
-  alarm(PATIENCE_MS / 1000); /* it neither ends nor is refused */
+  alarm(PATIENCE_MS / 1000); /* ends the process if the method is neither completed nor refused */
   fixture_setup(&state);
   struct fixture *f = state;
   const struct error_notifier *notifier = f->ch.notifier.cpu;

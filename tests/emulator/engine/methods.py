@@ -3,10 +3,10 @@
 
 methods.py PROGRAM DOCS CSV TESTS
 
-Every method of the CSV has one row, or lies in one row's range; rows name no others.
-A row that says "refused" is one that the device (PROGRAM: emulator-methods) refuses,
-and only those. Each test that a row names exists in TESTS; without one ("-") it is
-this comparison that checks the row.
+Every method of the CSV must have one row or lie in the range of one row, and rows must name no
+other methods. The device (PROGRAM: emulator-methods) must refuse the methods whose row says
+"refused", and no others. Each test that a row names must exist in TESTS; a row without a test
+("-") is checked only by this comparison.
 """
 import csv
 import pathlib

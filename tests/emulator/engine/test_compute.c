@@ -1,7 +1,5 @@
-/* Launches: the scheduler's checks, releases and dependents of a descriptor,
- * CTAs that wait for each other, grids of several channels, faults.
- * docs/hardware/command-stream.md 4 and 5.
- */
+/* Launches: the scheduler's checks, releases and dependents of a descriptor, CTAs that wait for
+ * each other, grids of several channels, faults. docs/hardware/command-stream.md 4 and 5. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +24,7 @@ static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
       &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + offset, .value = 1});
 }
 
-/* Each row spoils a good descriptor in one field. */
+/* Each row makes one field of a good descriptor invalid. */
 static void descriptor_checks(void **state) {
 #define FIELD(name)                                                                                \
 #name, {                                                                                         \
@@ -90,7 +88,7 @@ static void descriptor_checks(void **state) {
 static void register_consumption(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
-  /* 128 registers: 512 threads fit, 544 do not. */
+  /* With 128 registers, 512 threads fit and 544 do not. */
   qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
   qmd_set(q, QMD_REGISTER_COUNT_V, 128);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, 512);
@@ -105,7 +103,7 @@ static void register_consumption(void **state) {
   assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 26:", 16);
 }
 
-/* 4.2, and docs/hardware/bring-up.md trap 7: windows of 16 MiB, below 2^40. */
+/* Section 4.2, and docs/hardware/bring-up.md trap 7: windows are 16 MiB and lie below 2^40. */
 static void window_checks(void **state) {
   static const struct {
     uint32_t high, low;
@@ -150,7 +148,7 @@ static void local_memory(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 1);
-  /* The same sizes without memory after them. */
+  /* The same sizes, but memory at an address that is not mapped. */
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_B, 0x200000);
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 0);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
@@ -159,7 +157,7 @@ static void local_memory(void **state) {
   buffer_destroy(&f->c, &pool);
 }
 
-/* What texture instructions find: the pools, and whose sampler is taken. */
+/* Checks the values that texture instructions use: the pools, and which sampler applies. */
 static void texture_pools(void **state) {
   struct fixture *f = *state;
   const uint64_t program =
@@ -184,7 +182,7 @@ static void texture_pools(void **state) {
   }
 }
 
-/* A pool whose base is no multiple of its entries. */
+/* A pool whose base is not a multiple of its entries' size. */
 static void misaligned_pool(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
@@ -198,8 +196,8 @@ static void misaligned_pool(void **state) {
   assert_non_null(strstr(fault.message, "SET_TEX_SAMPLER_POOL is no multiple of 32"));
 }
 
-/* Inline descriptor, releases, a chain of dependents. */
-static void completion(void **state) {
+/* An inline descriptor, its releases and a chain of dependents. */
+static void inline_qmd_releases_and_dependents(void **state) {
   struct fixture *f = *state;
   uint32_t inline_qmd[QMD_WORDS];
   uint64_t bank = f->code.va + 0x8000;
@@ -263,8 +261,8 @@ static void completion(void **state) {
   assert_int_equal(*word_at(f, 320), 0x72);
 }
 
-/* Both groups of report semaphores come after the grid before them. */
-static void reports(void **state) {
+/* Both sets of report-semaphore methods wait for the grid before them. */
+static void report_semaphores_wait_for_grids(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 7);
@@ -289,8 +287,8 @@ static void reports(void **state) {
   assert_true(*word_at(f, 88) != 0);
 }
 
-/* CTA i continues only after CTA i + 1: all must be resident, and get turns. */
-static void waiting_ctas(void **state) {
+/* CTA i continues only after CTA i + 1, so all must be resident and get turns. */
+static void ctas_that_wait_for_each_other_end(void **state) {
   struct fixture *f = *state;
   uint64_t p = fixture_program(
       f, 0, &(struct fake_program){.operation = FAKE_TICKET, .address = f->data.va});
@@ -301,14 +299,15 @@ static void waiting_ctas(void **state) {
   assert_int_equal(*word_at(f, 0), 100);
 }
 
-/* What limits how many work-groups are resident: the registers of each of an SM's four
- * partitions, and the largest carve-out allowed, in units of shared memory. */
+/* Two limits on the number of resident work-groups: the registers in each of an SM's four
+ * partitions, and the shared memory of the largest carve-out that is allowed. */
 static void resident_ctas(void **state) {
   static const struct {
     uint32_t registers, shared, carveout, ctas; /* on 16 SMs */
   } rows[] = {
-      {184, 0, 0, 8 * 16},         /* 5888 for a warp: two in 16384, 11 in 65536 */
-      {16, 50 * 1024, 26, 2 * 16}, /* of 100 KiB; three in 164 */
+      {184, 0, 0,
+       8 * 16}, /* 5888 registers for a warp: 2 warps fit in 16384, 11 would fit in 65536 */
+      {16, 50 * 1024, 26, 2 * 16}, /* 2 groups in 100 KiB; 3 would fit in 164 KiB */
   };
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     fixture_setup(state);
@@ -336,7 +335,7 @@ static void resident_ctas(void **state) {
   }
 }
 
-/* A grid that spins until another channel's grid has run, and the CPU's word. */
+/* A grid spins until another channel's grid has run and the CPU has written a word. */
 static void grids_of_two_channels(void **state) {
   struct fixture *f = *state;
   struct channel other;
@@ -349,7 +348,7 @@ static void grids_of_two_channels(void **state) {
   qmd_make(fixture_qmd(f, 1), adder(f, 1, 0), f->code.va + 0x8000, 8);
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
-  /* A release that does not wait may be seen while the grid runs. */
+  /* A release that does not wait for the grid may be visible while the grid runs. */
   push_semaphore(&f->ch, f->data.va + 16, 1, RELEASE_64);
   push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
@@ -366,11 +365,11 @@ static void grids_of_two_channels(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* An endless grid: its buffers can be unmapped, its channel closed. */
-static void endless_grid(void **state) {
+/* While an endless grid runs, its buffers can be unmapped and its channel can be closed. */
+static void endless_grid_can_be_closed(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of another TSG, which ends with it */
+  struct client own = f->c; /* its channel is bound to another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COMPUTE);
   struct buffer flag = buffer_create(&f->c, 4096, true);
@@ -383,16 +382,16 @@ static void endless_grid(void **state) {
   push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
   submit(&own, &other);
   usleep(5000);
-  fixture_run(f); /* the engine runs other channels meanwhile */
+  fixture_run(f); /* the engine runs other channels in the meantime */
   channel_close(&own, &other);
   assert_int_equal(OS->close(own.tsg), 0);
   buffer_destroy(&f->c, &flag);
   fixture_run(f);
 }
 
-/* A grid's constants must stay until it has ended: a board that has not cached all of
+/* The constants of a grid must remain mapped until it has ended. A board that has not cached all of
  * them faults. */
-static void unmapped_constants(void **state) {
+static void unmapped_constants_of_running_grid_fault(void **state) {
   struct fixture *f = *state;
   struct buffer bank = buffer_create(&f->c, 4096, true);
   const uint64_t spin = fixture_program(f, 0,
@@ -405,7 +404,7 @@ static void unmapped_constants(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
-  usleep(5000); /* the grid has begun, or it faults when it does */
+  usleep(5000); /* either the grid has begun, or it faults when it begins */
   buffer_destroy(&f->c, &bank);
   __atomic_store_n(word_at(f, 8), 1, __ATOMIC_SEQ_CST);
   assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
@@ -417,8 +416,8 @@ static void overwritten_descriptor(void **state) {
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
-  /* The channel has something to do until the descriptor is spoilt, so the grid
-   * must wait for its turn after a grid that waits for the CPU. */
+  /* The grid that reads descriptor 2 must still be waiting when the descriptor is overwritten, so a
+   * grid that spins until the CPU writes a word runs before it. */
   uint64_t spin = fixture_program(f, 1,
                                   &(struct fake_program){.operation = FAKE_SPIN,
                                                          .address = f->data.va + 8,
@@ -437,7 +436,7 @@ static void overwritten_descriptor(void **state) {
   assert_non_null(strstr(last_fault(&f->c).message, "overwritten"));
 }
 
-static void fault_in_grid(void **state) {
+static void grid_fault_is_recorded(void **state) {
   struct fixture *f = *state;
   uint64_t p = fixture_program(f, 0,
                                &(struct fake_program){.operation = FAKE_WRITE_BAD,
@@ -454,7 +453,7 @@ static void fault_in_grid(void **state) {
   assert_int_equal(fault.pc, p);
   assert_int_equal(fault.access_bytes, 4);
   assert_int_equal(fault.is_write, 1);
-  /* A new TSG and channel in the same space work. */
+  /* A new TSG and channel in the same address space work. */
   struct nvgpu_gpu_open_tsg_args tsg = {0};
   assert_int_equal(OS->ioctl(f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, &tsg), 0);
   struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = f->c.as};
@@ -517,7 +516,7 @@ static void buffer_in_window(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event; counters count. */
+/* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event, and the counters count. */
 static void events_and_counters(void **state) {
   struct fixture *f = *state;
   struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = 2};
@@ -550,15 +549,15 @@ int main(void) {
       TEST(local_memory),
       TEST(texture_pools),
       TEST(misaligned_pool),
-      TEST(completion),
-      TEST(reports),
-      TEST(waiting_ctas),
+      TEST(inline_qmd_releases_and_dependents),
+      TEST(report_semaphores_wait_for_grids),
+      TEST(ctas_that_wait_for_each_other_end),
       cmocka_unit_test(resident_ctas),
       TEST(grids_of_two_channels),
-      TEST(endless_grid),
-      TEST(unmapped_constants),
+      TEST(endless_grid_can_be_closed),
+      TEST(unmapped_constants_of_running_grid_fault),
       TEST(overwritten_descriptor),
-      TEST(fault_in_grid),
+      TEST(grid_fault_is_recorded),
       cmocka_unit_test(method_faults),
       TEST(buffer_in_window),
       TEST(events_and_counters),

@@ -1,7 +1,6 @@
-/* The engines' less common functions: block-linear surfaces, component maps, conditional
- * work, dependence counters, time slices, acquires that wait.
- * docs/hardware/command-stream.md 3, 4, 7; docs/hardware/kernel-interface.md 3.3.
- */
+/* Less common functions of the engines: block-linear surfaces, component maps, conditional work,
+ * dependence counters, time slices, acquires that wait. docs/hardware/command-stream.md 3, 4, 7;
+ * docs/hardware/kernel-interface.md 3.3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static uint64_t *word_at(struct fixture *f, unsigned offset) {
   return fixture_data(f, offset);
 }
 
-/* Submits what is to fail: the notifier's code, and the start of the message. */
+/* Submits words that must fail, and checks the notifier's code and the start of the message. */
 static void fails(struct fixture *f, uint32_t code, const char *message) {
   submit(&f->c, &f->ch);
   assert_true(wait_fault(&f->ch, code));
@@ -62,8 +61,8 @@ static uint64_t qmd_va(const struct fixture *f, unsigned slot) {
 
 /* ---- copies ---- */
 
-/* The place of a byte by Mesa's picture of a GOB (nil/tiling.rs, TuringColor2D): 16
- * sectors of 16 bytes by two rows; independent of surface.c's formula. */
+/* Returns the offset of a byte according to Mesa's drawing of a GOB (nil/tiling.rs, TuringColor2D):
+ * 16 sectors of 16 bytes by 2 rows. Independent of the formula in surface.c. */
 static unsigned gob_place(unsigned x, unsigned y) {
   static const unsigned char sectors[4][4] = {
       {0, 2, 8, 10}, {1, 3, 9, 11}, {4, 6, 12, 14}, {5, 7, 13, 15}};
@@ -72,7 +71,7 @@ static unsigned gob_place(unsigned x, unsigned y) {
 
 enum { WIDTH = 100, HEIGHT = 40, LAYERS = 3, BLOCK_HEIGHT = 2, BLOCK_DEPTH = 2 };
 
-/* Blocks of 2 x 2 GOBs; two blocks across (100 bytes), three down (40 rows). */
+/* Blocks of 2 x 2 GOBs: two blocks across (100 bytes), three down (40 rows). */
 static unsigned surface_place(unsigned x, unsigned y, unsigned z) {
   unsigned block = (z / BLOCK_DEPTH * 3 + y / 16) * 2 + x / 64;
   unsigned gob = z % BLOCK_DEPTH * BLOCK_HEIGHT + y % 16 / 8;
@@ -101,14 +100,14 @@ static void block_linear_copies(void **state) {
     copy(f, NVC7B5_SET_DST_DEPTH, LAYERS);
     copy(f, NVC7B5_SET_DST_LAYER, z);
     copy(f, NVC7B5_SET_DST_ORIGIN, 0);
-    copy(f, NVC7B5_LAUNCH_DMA, 0x282); /* non-pipelined, lines, pitch to block-linear */
+    copy(f, NVC7B5_LAUNCH_DMA, 0x282); /* non-pipelined, several lines, pitch to block-linear */
     fixture_run(f);
   }
   for (unsigned z = 0; z < LAYERS; z++)
     for (unsigned y = 0; y < HEIGHT; y++)
       for (unsigned x = 0; x < WIDTH; x++)
         assert_int_equal(bytes[SURFACE + surface_place(x, y, z)], pattern(x, y, z));
-  /* Back: 20 columns and 9 rows from (50, 13) of layer 2, by the 32-bit origin. */
+  /* Copies back 20 columns and 9 rows from (50, 13) of layer 2; the origin is given in 32 bits. */
   copy_ends(f, f->code.va + SURFACE, f->code.va + BACK, 20);
   copy(f, NVC7B5_PITCH_OUT, 32);
   copy(f, NVC7B5_LINE_COUNT, 9);
@@ -123,7 +122,7 @@ static void block_linear_copies(void **state) {
   for (unsigned y = 0; y < 9; y++)
     for (unsigned x = 0; x < 20; x++)
       assert_int_equal(bytes[BACK + y * 32 + x], pattern(50 + x, 13 + y, 2));
-  /* A GOB of other height than 8 rows does not exist any more. */
+  /* A GOB height other than 8 rows no longer exists. */
   copy(f, NVC7B5_SET_SRC_BLOCK_SIZE, 1 << 4);
   copy(f, NVC7B5_LAUNCH_DMA, 0x302);
   fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0728 SET_SRC_BLOCK_SIZE");
@@ -158,7 +157,7 @@ static void block_linear_inline_data(void **state) {
   fails(f, NOTIFIER_GR_EXCEPTION, "inline-to-memory: method 0x0194");
 }
 
-/* Component maps: swapped, constants, components left alone. */
+/* Component maps: exchanged components, constants, and components that are not written. */
 static void component_maps(void **state) {
   struct fixture *f = *state;
   uint16_t *from = f->code.cpu, *to = (uint16_t *)((char *)f->code.cpu + 0x4000);
@@ -178,7 +177,7 @@ static void component_maps(void **state) {
     assert_int_equal(to[i * 4 + 2], 0xeeee);
     assert_int_equal(to[i * 4 + 3], from[i * 3]);
   }
-  /* Eight bytes, A and B, over lines of 5 elements. */
+  /* Eight bytes, constants A and B, over lines of 5 elements. */
   copy(f, NVC7B5_SET_REMAP_CONST_B, 0xccccdddd);
   copy(f, NVC7B5_SET_REMAP_COMPONENTS, 0x01030054);
   copy(f, NVC7B5_LINE_LENGTH_IN, 5);
@@ -255,7 +254,7 @@ static void copy_refusals(void **state) {
   }
 }
 
-/* The second copy reads what the first writes. */
+/* The second copy reads the data that the first one writes. */
 static void pipelined_copies(void **state) {
   struct fixture *f = *state;
   const uint64_t at = f->code.va;
@@ -265,8 +264,8 @@ static void pipelined_copies(void **state) {
   copy_ends(f, at + 0x1000, at + 0x2000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* waits */
   copy_ends(f, at + 0x4000, at + 0x3000, 4096);
-  copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* independent of those before */
-  fixture_run(f);                    /* a wait for idle ends them all */
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* independent of the copies before it */
+  fixture_run(f);                    /* a wait for idle completes them all */
   copy_ends(f, at + 0x3000, at + 0x5000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181);
   fixture_run(f);
@@ -276,11 +275,11 @@ static void pipelined_copies(void **state) {
   fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0300 LAUNCH_DMA");
 }
 
-/* Four billion empty lines: the channel can be closed, and others continue. */
+/* While a copy of four billion empty lines runs, its channel can be closed and others continue. */
 static void endless_copy(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of another TSG, which ends with it */
+  struct client own = f->c; /* its channel is bound to another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COPY);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -299,7 +298,7 @@ static void endless_copy(void **state) {
 
 /* ---- conditional work ---- */
 
-static void conditions(void **state) {
+static void conditional_work(void **state) {
   static const struct {
     uint32_t mode;
     uint64_t here, there; /* 16 bytes further on */
@@ -319,7 +318,7 @@ static void conditions(void **state) {
     *word_at(f, place) = rows[i].here;
     *word_at(f, place + 16) = rows[i].there;
     *(uint32_t *)fixture_data(f, 64) = 0;
-    /* Alternately the channel's and the global condition. */
+    /* Uses the channel's condition and the global one in turn. */
     compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_A : NVC7C0_SET_GLOBAL_RENDER_ENABLE_A, high);
     compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_B : NVC7C0_SET_GLOBAL_RENDER_ENABLE_B, low);
     compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_C : NVC7C0_SET_GLOBAL_RENDER_ENABLE_C,
@@ -341,7 +340,7 @@ static void conditions(void **state) {
     assert_int_equal(*word_at(f, 0), ran);
     assert_int_equal(*(uint32_t *)fixture_data(f, 64), rows[i].holds);
   }
-  /* The override is stronger than the channel's condition. */
+  /* The override takes precedence over the channel's condition. */
   compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_NEVER);
   compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_ALWAYS);
   fixture_launch(f, 0, PCAS_SCHEDULE);
@@ -361,8 +360,8 @@ static void conditions(void **state) {
 
 /* ---- scheduling ---- */
 
-/* Slot 0 waits for two others: for the grid of slot 1, and for an action. */
-static void dependences(void **state) {
+/* Slot 0 waits for two events: the end of the grid of slot 1, and an action. */
+static void dependence_counters(void **state) {
   struct fixture *f = *state;
   const uint64_t bank = f->code.va + 0x8000;
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), bank, 3);
@@ -383,7 +382,7 @@ static void dependences(void **state) {
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 3);
-  /* Counted down, but it also requires to be scheduled. */
+  /* The counter reaches zero, but the descriptor also requires a scheduling action. */
   qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 1);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
   fixture_run(f);
@@ -391,7 +390,7 @@ static void dependences(void **state) {
   fixture_launch(f, 0, PCAS_SCHEDULE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 6);
-  /* The same by the action instead of the field. */
+  /* The same through the action instead of the field. */
   qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 0);
   fixture_launch(f, 0, PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
@@ -418,7 +417,7 @@ static void scheduler_refusals(void **state) {
       {0, {PCAS_DECREMENT_DEPENDENCE, PCAS_NOP}, "SKED ESR bit 8:"},
       {0, {PCAS_SCHEDULE, PCAS_INVALIDATE_COPY_SCHEDULE}, "SKED ESR bit 29:"},
       {1, {PCAS_SCHEDULE, PCAS_INVALIDATE}, "SKED ESR bit 29:"},
-      {1, {PCAS_SCHEDULE, PCAS_NOP}, "QMD at"}, /* and is waited for */
+      {1, {PCAS_SCHEDULE, PCAS_NOP}, "QMD at"}, /* and WAIT_FOR_IDLE waits for it */
       {0, {PCAS_INCREMENT_PUT, PCAS_NOP}, "QMD at"},
       {0, {15, PCAS_NOP}, "QMD at"},
       {0xffff, {PCAS_INCREMENT_DEPENDENCE, PCAS_NOP}, "QMD at"},
@@ -437,8 +436,8 @@ static void scheduler_refusals(void **state) {
   }
 }
 
-/* Only what was not yet run of a grid that was preempted. */
-static void resumed_grid(void **state) {
+/* A preempted grid that is launched again runs only the CTAs that had not run. */
+static void resumed_grid_runs_remaining_ctas(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
   qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 10);
@@ -477,7 +476,7 @@ static void reductions_of_a_grid(void **state) {
   assert_true(*word_at(f, 144) == 9);
 }
 
-/* The front end's own acquire. */
+/* The acquire of the compute engine's front end. */
 static void report_acquires(void **state) {
   struct fixture *f = *state;
   push_compute_setup(&f->ch);
@@ -494,8 +493,8 @@ static void report_acquires(void **state) {
   assert_true(wait_word(fixture_data(f, 8), 1));
 }
 
-/* Which methods wait for the grids before them, and which forget code. */
-static void waiting_methods(void **state) {
+/* Which methods wait for earlier grids, and which discard decoded code. */
+static void methods_that_wait_for_grids(void **state) {
   static const struct {
     uint32_t method, data;
     bool waits, forgets;
@@ -538,7 +537,7 @@ static void waiting_methods(void **state) {
     fixture_run(f);
     assert_int_equal(fake_sm_invalidations - before, rows[i].forgets);
   }
-  /* Without a wait, with nothing that runs. */
+  /* The variant that does not wait, while nothing runs. */
   unsigned before = fake_sm_invalidations;
   compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI, 1);
   fixture_run(f);
@@ -562,11 +561,11 @@ static struct client client_of_tsg(const struct client *c, uint32_t timeslice_us
   return other;
 }
 
-/* Where grids wait for each other, and where they end. */
+/* Offsets: the grids wait until GATE is written, and end when END is. */
 enum { END = 0, GATE = 8 };
 
-/* A grid that counts its turns in the word of its number, from the opening of the gate to
- * the end. */
+/* Pushes a grid that counts its turns in word i, from the time when GATE is written until END
+ * is. */
 static void count_turns(struct fixture *f, struct channel *ch, unsigned i) {
   *word_at(f, 64 + i * 64) = 0;
   uint64_t p = fixture_program(f, i,
@@ -594,7 +593,7 @@ static bool slices_have_passed(const void *unused, uint32_t count) {
   return fake_slice_count > count;
 }
 
-/* Endless grids of so many TSGs, until they have had so many slices. */
+/* Runs endless grids of count TSGs until they have had this many slices. */
 static void share(struct fixture *f, const struct sharer *sharers, unsigned count,
                   uint32_t slices) {
   enum { SHARERS_MAX = 4 };
@@ -616,13 +615,13 @@ static void share(struct fixture *f, const struct sharer *sharers, unsigned coun
   }
 }
 
-/* Whose slice it was. */
+/* Returns the sharer that had the slice. */
 static unsigned sharer_of(const struct fixture *f, uint32_t slice) {
   return (unsigned)(fake_slices[slice].address2 - f->data.va) / 64 - 1;
 }
 
-/* The shortest slice of a sharer: it began after the last turn of the slice before and
- * ended ahead of the first of the next; its own turns lie in it. */
+/* Bounds of a sharer's shortest slice. It began after the last turn of the slice before it and
+ * ended before the first turn of the one after it; its own turns lie within it. */
 struct shortest {
   uint64_t at_most_us, at_least_us;
 };
@@ -645,8 +644,8 @@ static bool counts_more(const void *turns, uint32_t than) {
   return __atomic_load_n((const uint64_t *)turns, __ATOMIC_SEQ_CST) > than;
 }
 
-/* Endless grids on three channels of two TSGs: each has its turns. */
-static void channels_of_a_tsg(void **state) {
+/* Endless grids on three channels of two TSGs all get turns. */
+static void all_channels_get_turns(void **state) {
   struct fixture *f = *state;
   enum { CHANNELS = 3, TURNS = 20 };
   struct client other = client_of_tsg(&f->c, 1000, NVGPU_INTERLEAVE_HIGH);
@@ -666,7 +665,7 @@ static void channels_of_a_tsg(void **state) {
   assert_int_equal(OS->close(other.tsg), 0);
 }
 
-/* However busy the machine is, a slice ends no sooner than it says, and gets no turn long
+/* However busy the machine is, a slice is not shorter than its length, and no turn begins long
  * after its end. */
 static void time_slices(void **state) {
   struct fixture *f = *state;
@@ -682,8 +681,8 @@ static void time_slices(void **state) {
   }
 }
 
-/* nvgpu's list for levels low, low, medium, high: H M H L H M H L. */
-static void interleaving(void **state) {
+/* nvgpu's runlist for the levels low, low, medium, high: H M H L H M H L. */
+static void runlist_interleaves_levels(void **state) {
   struct fixture *f = *state;
   static const struct sharer sharers[] = {{1000, NVGPU_INTERLEAVE_LOW},
                                           {1000, NVGPU_INTERLEAVE_LOW},
@@ -692,7 +691,7 @@ static void interleaving(void **state) {
   static const unsigned list[] = {0, 3, 2, 3, 1, 3, 2, 3};
   enum { LENGTH = sizeof(list) / sizeof(list[0]), ROUNDS = 4 };
   share(f, sharers, sizeof(sharers) / sizeof(sharers[0]), (ROUNDS + 2) * LENGTH);
-  /* In the first round they see, one after the other, that the gate is open. */
+  /* During the first round the channels find the gate open one after another. */
   uint32_t first = LENGTH;
   while (first < 2 * LENGTH && sharer_of(f, first) != list[0])
     first++;
@@ -714,10 +713,10 @@ static bool had_turns(const void *ch, uint32_t count) {
   return turns_of(ch) >= count;
 }
 
-/* Two channels wait for words that only the CPU can write: the engine polls rarely. */
-static void idle_acquires(void **state) {
+/* While two channels wait for words that only the CPU can write, the engine polls rarely. */
+static void waiting_acquires_poll_rarely(void **state) {
   struct fixture *f = *state;
-  enum { PAUSE_US = 500 }; /* between two polls that find nothing */
+  enum { PAUSE_US = 500 }; /* between two unsuccessful polls */
   struct channel other;
   channel_open(&f->c, &other, 64, CLASS_COMPUTE);
   push_semaphore(&f->ch, f->data.va, 1, 0);
@@ -741,8 +740,8 @@ static void idle_acquires(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* A process can end while its channels execute an acquire, a grid or a copy. */
-static void exit_while_busy(void **state) {
+/* A process can exit while its channels execute an acquire, a grid or a copy. */
+static void process_exits_while_busy(void **state) {
   (void)state;
   for (unsigned what = 0; what < 3; what++) {
     pid_t child = fork();
@@ -780,7 +779,7 @@ static void exit_while_busy(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exit_while_busy), /* first: it forks */
+      cmocka_unit_test(process_exits_while_busy), /* first: it forks */
       TEST(block_linear_copies),
       TEST(block_linear_inline_data),
       TEST(component_maps),
@@ -788,17 +787,17 @@ int main(void) {
       cmocka_unit_test(copy_refusals),
       TEST(pipelined_copies),
       TEST(endless_copy),
-      TEST(conditions),
-      TEST(dependences),
+      TEST(conditional_work),
+      TEST(dependence_counters),
       cmocka_unit_test(scheduler_refusals),
-      TEST(resumed_grid),
+      TEST(resumed_grid_runs_remaining_ctas),
       TEST(reductions_of_a_grid),
       TEST(report_acquires),
-      TEST(waiting_methods),
-      TEST(channels_of_a_tsg),
+      TEST(methods_that_wait_for_grids),
+      TEST(all_channels_get_turns),
       TEST(time_slices),
-      TEST(interleaving),
-      TEST(idle_acquires),
+      TEST(runlist_interleaves_levels),
+      TEST(waiting_acquires_poll_rarely),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

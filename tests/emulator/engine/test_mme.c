@@ -1,7 +1,5 @@
-/* The macro engine: each operation, the flow of a macro, its arguments and memories.
- * Macros are encoded here from the fields of their instructions; a report semaphore writes their
- * results to memory.
- */
+/* The macro engine: every operation, control flow, arguments and memories. The test encodes macros
+ * from the fields of their instructions; a report semaphore writes the results to memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,11 +42,12 @@ static void encode(const struct mme_instruction *i, uint32_t words[3]) {
 }
 
 #define NOTHING .operation = MME_ADD, .destination = MME_ZERO, .source = {MME_ZERO, MME_ZERO}
-/* An ALU that does nothing, and a whole instruction. */
+/* An ALU operation without effect, and an instruction without effect. */
 static const struct mme_instruction nothing = {.predicate = MME_ZERO,
                                                .alu = {{NOTHING}, {NOTHING}}};
 
-/* The word that makes emitted words go to SET_REPORT_SEMAPHORE_A and on. */
+/* The method word that directs emitted words to SET_REPORT_SEMAPHORE_A and the following
+ * methods. */
 enum { TO_REPORT = NVC7C0_SET_REPORT_SEMAPHORE_A / 4 | 1 << 12, ONE_WORD = 1 << 28 };
 
 struct macro {
@@ -61,7 +60,7 @@ static struct mme_instruction *add(struct macro *m) {
   return &m->instruction[m->count++];
 }
 
-/* Emits a word given in the macro. */
+/* Emits a constant word. */
 static void emit_word(struct macro *m, uint32_t word) {
   struct mme_instruction *i = add(m);
   i->alu[0].immediate = (uint16_t)(word >> 16);
@@ -69,7 +68,7 @@ static void emit_word(struct macro *m, uint32_t word) {
   i->out[0].emit = MME_OUT_IMMEDIATE_32;
 }
 
-/* Releases register r to the place. */
+/* Releases register r at offset. */
 static void report(struct fixture *f, struct macro *m, unsigned r, unsigned offset) {
   struct mme_instruction *i = add(m);
   i->alu[0].immediate = TO_REPORT;
@@ -82,7 +81,7 @@ static void report(struct fixture *f, struct macro *m, unsigned r, unsigned offs
   emit_word(m, ONE_WORD);
 }
 
-/* Ends the macro and gives it to the engine, as macro 3 at word 30. */
+/* Ends the macro and loads it into the engine as macro 3 at word 30. */
 static void load(struct fixture *f, struct macro *m) {
   enum { PLACE = 30, NUMBER = 3 };
   struct mme_instruction *i = add(m);
@@ -109,8 +108,8 @@ static void call(struct fixture *f, const uint32_t *arguments, unsigned count) {
     push(&f->ch, arguments[k]);
 }
 
-/* Both arguments through one operation; the second ALU may use the first one's carry. */
-static void operations(void **state) {
+/* Applies each operation to two arguments; the second ALU can use the first one's carry. */
+static void alu_operations(void **state) {
   static const struct {
     uint8_t first, second;
     uint16_t immediate;
@@ -159,7 +158,7 @@ static void operations(void **state) {
   }
 }
 
-/* Sums its arguments: how many, then each; the loop waits for them. */
+/* A macro sums its arguments: their number, then each of them. The loop waits for them. */
 static void loops_and_arguments(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
@@ -181,13 +180,13 @@ static void loops_and_arguments(void **state) {
   assert_int_equal(*word_at(f, 0), 0);
   compute(f, NVC7C0_CALL_MME_DATA(3), 3000);
   compute(f, NVC7C0_CALL_MME_DATA(3), 40000);
-  compute(f, NVC7C0_CALL_MME_DATA(3), 9); /* it is not taken */
+  compute(f, NVC7C0_CALL_MME_DATA(3), 9); /* surplus argument, which must be ignored */
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 43210);
 }
 
 /* Branches, a jump over an instruction, and predicates. */
-static void branches(void **state) {
+static void branches_and_predicates(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
   struct mme_instruction *i = add(&m); /* 0: R0 = argument */
@@ -204,12 +203,12 @@ static void branches(void **state) {
   i->alu[0] = (typeof(i->alu[0])){MME_JAL, MME_ZERO, {MME_ZERO, MME_ZERO}, 0x8002};
   i = add(&m); /* 4: never */
   i->alu[0] = (typeof(i->alu[0])){MME_ADD, 1, {MME_ZERO, MME_ZERO}, 0};
-  i = add(&m); /* 5: FFFF: not if R0 == 0, which it is */
+  i = add(&m); /* 5: FFFF: not executed if R0 == 0, which is the case */
   i->predicate_mode = 2;
   i->predicate = 0;
   i->alu[0] = (typeof(i->alu[0])){MME_ADD, 1, {MME_ZERO, MME_ZERO}, 0};
   report(f, &m, 1, 0);
-  i = add(&m); /* and out: what follows is not reached */
+  i = add(&m); /* leaves the macro; the next instructions are not executed */
   i->alu[0] = (typeof(i->alu[0])){MME_BEQ, MME_ZERO, {MME_ZERO, MME_ZERO}, 0x8000 | 0x1000};
   report(f, &m, 0, 4);
   push_compute_setup(&f->ch);
@@ -221,8 +220,8 @@ static void branches(void **state) {
   assert_int_equal(*word_at(f, 4), 77);
 }
 
-/* The data memory, what DMA reads and writes of it, READ_FIFOED, the shadow memory. */
-static void memories(void **state) {
+/* The data memory, DMA reads and writes of it, READ_FIFOED, and the shadow memory. */
+static void data_and_shadow_memory(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
   for (uint32_t k = 0; k < 8; k++)
@@ -234,7 +233,7 @@ static void memories(void **state) {
   i->alu[0] = (typeof(i->alu[0])){MME_ADD, 2, {0, 1}, 0};
   i = add(&m);
   i->alu[0] = (typeof(i->alu[0])){MME_DWRITE, MME_ZERO, {MME_IMMEDIATE, 2}, 21};
-  i = add(&m); /* two words of memory, as arguments */
+  i = add(&m); /* two words of memory become arguments */
   i->alu[0].immediate = NVC7C0_MME_DMA_READ_FIFOED / 4;
   i->alu[1].immediate = 2;
   i->out[0].method = MME_OUT_IMMEDIATE0;
@@ -260,7 +259,7 @@ static void memories(void **state) {
   compute(f, NVC7C0_SET_MME_MEM_ADDRESS_B, (uint32_t)f->data.va + 512);
   compute(f, NVC7C0_MME_DMA_WRITE, 4);
   compute(f, NVC7C0_MME_DMA_SYSMEMBAR, 0);
-  /* Replayed: the data are those of before. */
+  /* Replay uses the earlier data. */
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_C, 5);
   compute(f, NVC7C0_SET_MME_SHADOW_RAM_CONTROL, MME_SHADOW_REPLAY);
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_C, 6);
@@ -275,8 +274,8 @@ static void memories(void **state) {
   assert_memory_equal(word_at(f, 512), expected, sizeof(expected));
 }
 
-/* A macro without end, one that calls another, one called while it waits. */
-static void refusals(void **state) {
+/* A macro without an end, a macro that calls another, and a call of a macro that waits. */
+static void bad_macros_fault(void **state) {
   for (unsigned which = 0; which < 3; which++) {
     fixture_setup(state);
     struct fixture *f = *state;
@@ -305,8 +304,11 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(operations), TEST(loops_and_arguments),  TEST(branches),
-      TEST(memories),   cmocka_unit_test(refusals),
+      TEST(alu_operations),
+      TEST(loops_and_arguments),
+      TEST(branches_and_predicates),
+      TEST(data_and_shadow_memory),
+      cmocka_unit_test(bad_macros_fault),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

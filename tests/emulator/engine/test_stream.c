@@ -1,6 +1,5 @@
-/* The command stream: header forms, semaphore operations, GPFIFO entries,
- * inline-to-memory, copies, several channels. docs/hardware/command-stream.md 1 to 4, 7.
- */
+/* The command stream: header forms, semaphore operations, GPFIFO entries, inline-to-memory, copies,
+ * several channels. docs/hardware/command-stream.md 1 to 4, 7. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +69,7 @@ static void semaphore_reductions(void **state) {
     assert_int_equal(*word_at(f, i * 8), rows[i].result);
 }
 
-/* Each is tried with a value that does not satisfy it, then with one that does. */
+/* Each acquire gets a value that does not satisfy it, then one that does. */
 static void semaphore_acquires(void **state) {
   struct fixture *f = *state;
   const uint32_t wide = 1u << 24, others = 1u << 12;
@@ -118,14 +117,14 @@ static void header_forms(void **state) {
   push(ch, va + 8);
   push(ch, method_header(METHOD_IMMD, SUBCHANNEL_3D, NVC76F_SEM_PAYLOAD_LO, 0x1fff));
   push(ch, method_header(METHOD_IMMD, SUBCHANNEL_3D, NVC76F_SEM_EXECUTE, 1));
-  /* NON_INC: three payloads, the last stays. */
+  /* NON_INC: of three payloads, the last one counts. */
   push(ch, method_header(METHOD_NON_INC, SUBCHANNEL_3D, NVC76F_SEM_PAYLOAD_LO, 3));
   push(ch, 1);
   push(ch, 2);
   push(ch, 0x33);
   push_method(ch, SUBCHANNEL_3D, NVC76F_SEM_ADDR_LO, va + 16);
   push_method(ch, SUBCHANNEL_3D, NVC76F_SEM_EXECUTE, 1);
-  /* ONE_INC: the low payload once, then the high one again and again. */
+  /* ONE_INC: the first word goes to the low payload, all others to the high one. */
   push(ch, method_header(METHOD_ONE_INC, SUBCHANNEL_3D, NVC76F_SEM_PAYLOAD_LO, 3));
   push(ch, 0x44);
   push(ch, 9);
@@ -134,7 +133,7 @@ static void header_forms(void **state) {
   push_method(ch, SUBCHANNEL_3D, NVC76F_SEM_EXECUTE, RELEASE_64);
   push(ch, 0);                                                               /* no-op */
   push(ch, method_header(METHOD_INC, SUBCHANNEL_3D, NVC76F_SEM_EXECUTE, 0)); /* count 0 */
-  /* Not for this sub-device: skipped. */
+  /* The methods are for another sub-device, so they are skipped. */
   push(ch, 1u << 16 | 2u << 4);
   push_semaphore(ch, f->data.va + 32, 0x66, 1);
   push(ch, 1u << 16 | 1u << 4);
@@ -160,8 +159,9 @@ static bool is_asleep(const void *ch, uint32_t unused) {
   return !busy;
 }
 
-/* A header in one segment, its data in others; SYNC, LEVEL and control entries. */
-static void segments(void **state) {
+/* A header in one segment and its data in others; entries with SYNC and LEVEL, and control
+ * entries. */
+static void methods_across_segments(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   push_semaphore(ch, f->data.va, 0xabcd, 1);
@@ -173,7 +173,7 @@ static void segments(void **state) {
   assert_int_equal(*word_at(f, 0), 0);
   submit_entry(&f->c, ch, gp_entry(ch->push.va + 16, 2, 0));
   assert_true(wait_word(f->data.cpu, 0xabcd));
-  /* One doorbell for many entries. The engine has looked at GP_PUT for the last time. */
+  /* One doorbell for many entries. The engine is asleep, so it will not read GP_PUT before that. */
   assert_true(wait_until(is_asleep, ch, 0));
   ch->start = (uint32_t)(ch->word - (uint32_t *)ch->push.cpu);
   for (uint32_t i = 0; i < 8; i++) {
@@ -185,7 +185,7 @@ static void segments(void **state) {
   __atomic_store_n((uint32_t *)(void *)((char *)ch->userd.cpu + USERD_GP_PUT), ch->put,
                    __ATOMIC_SEQ_CST);
   usleep(3000);
-  assert_int_equal(*word_at(f, 64), 0); /* GP_PUT alone: nothing happens */
+  assert_int_equal(*word_at(f, 64), 0); /* writing GP_PUT without a doorbell has no effect */
   OS->doorbell(f->c.page, ch->token);
   assert_true(wait_word(fixture_data(f, 64), 7));
   assert_true(wait_word((char *)ch->userd.cpu + USERD_GP_GET, ch->put));
@@ -211,7 +211,7 @@ static void inline_to_memory(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   push_compute_setup(ch);
-  /* Two lines of 6 bytes, 16 apart; the header's ONE_INC form of NVK. */
+  /* Two lines of 6 bytes, 16 bytes apart; the ONE_INC header that NVK uses. */
   push(ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_LINE_LENGTH_IN, 5));
   push(ch, 6);
   push(ch, 2);
@@ -246,7 +246,7 @@ static void inline_to_memory(void **state) {
   assert_int_equal(*(uint32_t *)fixture_data(f, 3200), 0x5a5a);
 }
 
-static void copies(void **state) {
+static void linear_and_pitch_copies(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   char *from = f->code.cpu;
@@ -266,7 +266,7 @@ static void copies(void **state) {
   push(ch, (uint32_t)f->data.va);
   push(ch, 0x77);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x14);
-  /* Five lines of 8 bytes from a pitch of 16 to one of 10. */
+  /* Five lines of 8 bytes, from a pitch of 16 to a pitch of 10. */
   push(ch, method_header(METHOD_INC, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_LOWER, 5));
   push(ch, (uint32_t)f->code.va + 16384);
   push(ch, 16);
@@ -274,7 +274,7 @@ static void copies(void **state) {
   push(ch, 8);
   push(ch, 5);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x382);
-  /* Fill of seven words. */
+  /* A fill of seven words. */
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)f->code.va + 20480);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_LINE_LENGTH_IN, 7);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_CONST_A, 0xcafef00d);
@@ -291,8 +291,8 @@ static void copies(void **state) {
   assert_int_equal(*(uint32_t *)(void *)(from + 20480 + 28), 0);
 }
 
-/* One channel waits for the other, submitted in the wrong order. */
-static void two_channels(void **state) {
+/* A channel waits for one that is submitted later. */
+static void channels_wait_for_each_other(void **state) {
   struct fixture *f = *state;
   struct channel other;
   channel_open(&f->c, &other, 64, CLASS_COPY);
@@ -314,11 +314,11 @@ static void two_channels(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* The channel of an acquire that is never satisfied can be closed. */
-static void close_waiting(void **state) {
+/* A channel whose acquire is never satisfied can be closed. */
+static void waiting_channel_closes(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  struct client own = f->c; /* of another TSG, which ends with it */
+  struct client own = f->c; /* its channel is bound to another TSG, which ends with it */
   client_open_tsg(&own);
   channel_open(&own, &other, 64, CLASS_COMPUTE);
   push_semaphore(&other, f->data.va, 1, 0);
@@ -329,9 +329,9 @@ static void close_waiting(void **state) {
   fixture_run(f);
 }
 
-/* The syncpoint counts writes of any value. The read-only window of this
- * address range lies above 40 bits: docs/hardware/kernel-interface.md trap T1. */
-static void syncpoints(void **state) {
+/* A write of any value increments the syncpoint. The read-only window of this address range lies
+ * above 40 bits: docs/hardware/kernel-interface.md trap T1. */
+static void window_writes_increment_syncpoint(void **state) {
   struct fixture *f = *state;
   struct nvgpu_get_user_syncpoint_args sync = {0}, later = {0};
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, &sync), 0);
@@ -348,7 +348,7 @@ static void syncpoints(void **state) {
   assert_int_equal(later.syncpoint_max, sync.syncpoint_max + 2);
 }
 
-/* What ends the channel: words, the notifier's code, the start of the message. */
+/* Words that end the channel, the notifier's code and the start of the message. */
 static void stream_faults(void **state) {
   struct fixture *f = *state;
   const uint32_t high = (uint32_t)(f->data.va >> 32), low = (uint32_t)f->data.va;
@@ -398,12 +398,12 @@ static void stream_faults(void **state) {
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     struct client c;
     struct channel ch;
-    /* A separate TSG and space: the fixture's must continue. */
+    /* In a separate TSG and address space; those of the fixture must continue to work. */
     client_open(&c);
     channel_open(&c, &ch, 64, CLASS_COMPUTE);
     for (unsigned j = 0; j < 6; j++)
       push(&ch, rows[i].words[j]);
-    /* The fixture's buffer is not in this space; the last two rows say so. */
+    /* The last two rows use the fixture's buffer, which is not mapped in this address space. */
     struct buffer data = buffer_create(&c, 4096, true);
     if (rows[i].words[2] == high && rows[i].words[1] - low < 4096) {
       uint32_t *w = ch.push.cpu;
@@ -432,7 +432,7 @@ static void stream_faults(void **state) {
   fixture_run(f);
 }
 
-static void ring_faults(void **state) {
+static void bad_entries_fault(void **state) {
   struct fixture *f = *state;
   const struct {
     uint64_t entry;
@@ -452,7 +452,7 @@ static void ring_faults(void **state) {
     client_open(&c);
     channel_open(&c, &ch, 64, CLASS_COMPUTE);
     submit_entry(&c, &ch, rows[i].entry);
-    if (i == 0) { /* an empty control entry: the channel lives */
+    if (i == 0) { /* an empty control entry does not end the channel */
       push_semaphore(&ch, ch.push.va + 0x8000, 5, 1);
       submit(&c, &ch);
       assert_true(wait_word((char *)ch.push.cpu + 0x8000, 5));
@@ -463,7 +463,7 @@ static void ring_faults(void **state) {
     channel_close(&c, &ch);
     client_close(&c);
   }
-  /* GP_PUT beyond the ring; the other channel of the TSG is notified. */
+  /* GP_PUT lies beyond the ring. The other channel of the TSG is notified too. */
   struct channel ch;
   channel_open(&f->c, &ch, 64, CLASS_COMPUTE);
   *(uint32_t *)(void *)((char *)ch.userd.cpu + USERD_GP_PUT) = 64;
@@ -474,11 +474,11 @@ static void ring_faults(void **state) {
   struct nvgpu_submit_gpfifo_args submit_args = {0};
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, &submit_args), -110);
   channel_close(&f->c, &ch);
-  OS->doorbell(f->c.page, 77); /* a token of no channel */
+  OS->doorbell(f->c.page, 77); /* a token that belongs to no channel */
 }
 
-/* Only on request; the first error stays. */
-static void force_reset(void **state) {
+/* The reset occurs only on request, and the notifier keeps the first error. */
+static void reset_keeps_first_error(void **state) {
   struct fixture *f = *state;
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
   assert_true(wait_fault(&f->ch, NOTIFIER_FORCE_RESET));
@@ -492,13 +492,20 @@ static void force_reset(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(semaphore_releases), TEST(semaphore_reductions),
-      TEST(semaphore_acquires), TEST(header_forms),
-      TEST(segments),           TEST(host_methods),
-      TEST(inline_to_memory),   TEST(copies),
-      TEST(two_channels),       TEST(close_waiting),
-      TEST(syncpoints),         TEST(stream_faults),
-      TEST(ring_faults),        TEST(force_reset),
+      TEST(semaphore_releases),
+      TEST(semaphore_reductions),
+      TEST(semaphore_acquires),
+      TEST(header_forms),
+      TEST(methods_across_segments),
+      TEST(host_methods),
+      TEST(inline_to_memory),
+      TEST(linear_and_pitch_copies),
+      TEST(channels_wait_for_each_other),
+      TEST(waiting_channel_closes),
+      TEST(window_writes_increment_syncpoint),
+      TEST(stream_faults),
+      TEST(bad_entries_fault),
+      TEST(reset_keeps_first_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

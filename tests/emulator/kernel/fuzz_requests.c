@@ -1,8 +1,7 @@
-/* Random requests to the nodes: emulator-fuzz-requests COUNT [SEED]. Each input is one
- * ioctl, close, mmap, poll or doorbell; what earlier ones made is what later ones name.
- * Ends with what was reached, and fails if that is little, or if an object is left
- * when all is closed.
- */
+/* Makes random requests to the nodes: emulator-fuzz-requests COUNT [SEED]. Each input is one ioctl,
+ * close, mmap, poll or doorbell, and uses objects that earlier inputs created. At the end the
+ * program prints what the inputs reached. It fails if that is too little, or if an object remains
+ * after everything has been closed. */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <linux/sync_file.h>
@@ -30,13 +29,13 @@
 
 enum {
   REQUESTS_MAX = 256,
-  FDS_MAX = 48, /* more are closed again */
+  FDS_MAX = 48, /* fds beyond this number are closed again */
   HANDLES_MAX = 32,
   ARGUMENT_WORDS = 80,
   SCRATCH_BYTES = 1 << 16,
   GUARD_BYTES = 1 << 20,
-  REACHED_MIN = 90, /* kinds of requests that were granted: nearly all that can be */
-  LIFE = 4000,      /* inputs until all is closed and opened anew */
+  REACHED_MIN = 90, /* kinds of requests that succeeded: nearly all that can */
+  LIFE = 4000,      /* inputs after which everything is closed and opened again */
   ALARM_SECONDS = 60,
 };
 
@@ -52,11 +51,11 @@ static unsigned fd_count;
 static uint32_t handles[HANDLES_MAX];
 static unsigned handle_count;
 static uint64_t last_va;
-static char *scratch; /* between pages without access */
+static char *scratch; /* between inaccessible pages */
 static void *mapped;
 static size_t mapped_bytes;
 
-/* Every request that the table names, and Linux's own for such fds. */
+/* Collects every request in the table, and Linux's own requests for such fds. */
 static void find_requests(void) {
   static const uint32_t of_linux[] = {SYNC_IOC_FILE_INFO, SYNC_IOC_MERGE, DMA_BUF_IOCTL_SYNC};
   static const char magics[] = "GATHNX";
@@ -163,7 +162,8 @@ static void any_argument(uint32_t *words) {
   }
 }
 
-/* What makes the important requests succeed; a few words then change. */
+/* Fills in an argument with which the important requests succeed; afterwards a few words are
+ * changed. */
 static void good_argument(uint32_t code, void *argument) {
   memset(argument, 0, ARGUMENT_WORDS * 4);
   switch (code) {
@@ -358,7 +358,7 @@ static void good_argument(uint32_t code, void *argument) {
   }
 }
 
-/* The node that a request is for. */
+/* Returns an fd of the node that the request is for. */
 static int fd_for(uint32_t code) {
   switch (_IOC_TYPE(code)) {
   case 'G':
@@ -380,7 +380,7 @@ static int fd_for(uint32_t code) {
   }
 }
 
-/* Takes note of what a request made. */
+/* Records the object that a request created. */
 static void note(uint32_t code, const uint32_t *words) {
   uint32_t made = 0;
   switch (code) {
@@ -410,12 +410,12 @@ static void note(uint32_t code, const uint32_t *words) {
     handles[handle_count < HANDLES_MAX ? handle_count++ : below(HANDLES_MAX)] = made;
 }
 
-/* One request, and a note of what it did. True: granted. */
+/* Makes one request and records its result. Returns whether it succeeded. */
 static bool make(int fd, uint32_t code, void *argument, const uint32_t *words) {
   unsigned which = 0;
   while (which < requests.count && requests.code[which] != code)
     which++;
-  /* A new fd has the lowest number. */
+  /* A new fd gets the lowest free number. */
   int next = dup(STDERR_FILENO);
   close(next);
   int result = OS->ioctl(fd, code, argument);
@@ -436,7 +436,7 @@ static bool make_good(uint32_t code) {
   return make(fd_for(code), code, words, words);
 }
 
-/* Memory with an fd: the newest handle's. */
+/* Creates memory and an fd for it; uses the newest handle. */
 static void new_buffer(void) {
   _Alignas(8) uint32_t words[ARGUMENT_WORDS];
   if (!make_good(NVMAP_IOC_CREATE_64) || !handle_count)
@@ -449,7 +449,7 @@ static void new_buffer(void) {
   make(fd_of(EMU_NVMAP), NVMAP_IOC_GET_FD, words, words);
 }
 
-/* A channel as far as SETUP_BIND, of either kind. */
+/* Opens a channel of either kind and sets it up as far as SETUP_BIND. */
 static void new_channel(void) {
   int as = fd_of(EMU_AS), tsg = fd_of(EMU_TSG);
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = -1};
@@ -468,7 +468,7 @@ static void new_channel(void) {
   make(fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND, words, words);
 }
 
-/* What would be an address of this process's own memory, by chance, becomes a bad one:
+/* Replaces pointers that happen to point into this process's own memory with invalid ones, because
  * the device would write there. */
 static void tame(uint32_t code, uint32_t *words) {
   static const struct {
@@ -515,7 +515,7 @@ static void tame(uint32_t code, uint32_t *words) {
     uint64_t from_mapped = pointer - (uintptr_t)mapped;
     bool known =
         from_scratch < SCRATCH_BYTES + 2 * GUARD_BYTES || (mapped && from_mapped < mapped_bytes);
-    /* Nothing lies there, not even the address sanitizer's shadow. */
+    /* Nothing is mapped there, not even the address sanitizer's shadow memory. */
     bool nowhere = pointer >> 30 == 0 || pointer >> 47;
     if (!known && !nowhere)
       memset((char *)words + pointers[i].offset, 0, sizeof(pointer));
@@ -532,12 +532,12 @@ static void request(void) {
   for (uint32_t i = one_in(3) ? 1 + below(2) : 0; i; i--)
     words[below(1 + _IOC_SIZE(code) / 4)] = any_word();
   if (code == NVGPU_IOCTL_CHANNEL_WAIT)
-    words[1] = 1; /* milliseconds; 0 has no limit */
+    words[1] = 1; /* milliseconds; 0 means no limit */
   if (one_in(100))
-    code ^= 1u << below(32); /* other sizes, directions, numbers, magics */
+    code ^= 1u << below(32); /* other sizes, directions, numbers and magics */
   int fd = one_in(30) ? any_fd() : fd_for(code);
   tame(code, words);
-  /* Unreadable addresses only: tame() does not see arguments elsewhere in memory. */
+  /* Only inaccessible addresses, because tame() does not check arguments elsewhere in memory. */
   void *const bad[] = {NULL, (void *)8, scratch + SCRATCH_BYTES - 1, (void *)-(uintptr_t)4096};
   void *argument = one_in(100) ? bad[below(4)] : words;
   if (code == NVMAP_IOC_FREE)
@@ -610,7 +610,7 @@ static void begin_life(void) {
   struct nvgpu_alloc_as_args as = {.va_range_start = 0x4000000, .va_range_end = 0x2000000000};
   EXPECT(0, fds[1], NVGPU_GPU_IOCTL_ALLOC_AS, as);
   add_fd(as.as_fd);
-  /* Private again, whatever FROM_VA made of it. */
+  /* Makes the pages private again after FROM_VA. */
   assert_true(mmap(scratch, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == scratch);
 }
@@ -639,7 +639,7 @@ int main(int argc, char **argv) {
   uint64_t count = strtoull(argv[1], NULL, 0);
   uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 20260101;
   bool clean = true;
-  /* The caller's fds are none of this. */
+  /* The caller's fds are not part of the test. */
   for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
     close(fd);
   find_requests();

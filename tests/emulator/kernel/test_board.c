@@ -1,6 +1,5 @@
-/* TEGRACL_EMULATOR=board:NAME: what a client sees of each board, and its memory. The
- * option is read once, so each board is a child process.
- */
+/* TEGRACL_EMULATOR=board:NAME: the properties and the memory of each board as a client sees them.
+ * The option is read only once, so each board runs in a child process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -48,7 +47,7 @@ static void look(const void *argument) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_NUM_VSMS, vsms);
   assert_int_equal(vsms.num_vsms, row->sms);
   struct nvgpu_gpu_vsms_mapping_entry entry[17] = {[16] = {.sm_local_id = 0xee}};
-  entry[row->sms].sm_local_id = 0xee; /* after the last, untouched */
+  entry[row->sms].sm_local_id = 0xee; /* the entry after the last one must not be written */
   struct nvgpu_gpu_vsms_mapping map = {.vsms_map_buf_addr = (uintptr_t)entry};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_VSMS_MAPPING, map);
   assert_int_equal(entry[row->sms].sm_local_id, 0xee);
@@ -75,7 +74,8 @@ static void look(const void *argument) {
   client_close(&c);
 }
 
-/* All memory, to the last page; then the end, unless some is freed before. */
+/* Allocates all memory to the last page. The next allocation ends the process, unless memory has
+ * been freed before. */
 static void fill(const void *too_much) {
   struct client c;
   client_open(&c);
@@ -93,7 +93,7 @@ static void fill(const void *too_much) {
   EXPECT(0, c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, heap);
   assert_int_equal(heap.free, 4096);
   if (too_much) {
-    EXPECT(0, c.nvmap, NVMAP_IOC_ALLOC, more); /* does not come back */
+    EXPECT(0, c.nvmap, NVMAP_IOC_ALLOC, more); /* does not return */
     _exit(1);
   }
   assert_int_equal(OS->ioctl(c.nvmap, NVMAP_IOC_FREE, (void *)(uintptr_t)create[0].handle), 0);
@@ -101,7 +101,7 @@ static void fill(const void *too_much) {
   client_close(&c);
 }
 
-/* As by Linux's OOM killer, and with the reason. */
+/* Checks that the process is killed as by Linux's OOM killer, with a message. */
 static void killed(const char *option) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
@@ -126,25 +126,25 @@ static void killed(const char *option) {
   assert_non_null(strstr(text, "OOM killer"));
 }
 
-static void boards(void **state) {
+static void boards_report_their_units(void **state) {
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
     with_emulator(rows[i].option, look, &rows[i]);
 }
 
-static void memory(void **state) {
+static void memory_is_limited(void **state) {
   with_emulator(NULL, fill, NULL);
   with_emulator("board:nano8", fill, NULL);
   with_emulator("memory:64", fill, NULL);
   killed("memory:64");
 }
 
-/* No device, rather than another one than was asked for. */
+/* An unknown board yields no device, not a device for another board. */
 static void refused(const void *unused) {
   if (OS->open("/dev/nvmap", O_RDWR) != -ENODEV)
     _exit(1);
 }
 
-static void unknown(void **state) {
+static void unknown_boards_are_refused(void **state) {
   const char *const bad[] = {"board:tx2", "board:nano4super", "board",
                              "board:",    "boards:agx64",     "l4t:r34"};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -152,7 +152,8 @@ static void unknown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(boards), cmocka_unit_test(memory),
-                                     cmocka_unit_test(unknown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(boards_report_their_units),
+                                     cmocka_unit_test(memory_is_limited),
+                                     cmocka_unit_test(unknown_boards_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

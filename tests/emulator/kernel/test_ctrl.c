@@ -1,6 +1,5 @@
-/* The control node's rare requests, clocks, shared TSGs, and what else test_ioctl.c
- * leaves of TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1, 3.3, 3.4.
- */
+/* The control node's rare requests, clocks, shared TSGs, and the requests of TSGs and channels that
+ * test_ioctl.c does not cover. docs/hardware/kernel-interface.md 2.1, 3.1, 3.3, 3.4. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +21,7 @@ static int setup(void **state) {
   return result;
 }
 
-static void graphics(void **state) {
+static void graphics_requests(void **state) {
   EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZCULL_GET_INFO,
          (struct nvgpu_gpu_zcull_get_info_args){0});
   EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZBC_SET_TABLE,
@@ -43,7 +42,7 @@ static void graphics(void **state) {
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND, (struct nvgpu_zcull_bind_args){0});
 }
 
-static void debugger(void **state) {
+static void debugger_requests(void **state) {
   EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_SET_MMUDEBUG_MODE,
          (struct nvgpu_gpu_mmu_debug_mode_args){.state = 1});
   struct nvgpu_gpu_sm_debug_mode_args mode = {.channel_fd = f->c.tsg, .sms = 1};
@@ -83,7 +82,7 @@ static void video_memory(void **state) {
 }
 
 /* 3.1, CLK_* */
-static void clocks(void **state) {
+static void clock_queries(void **state) {
   struct nvgpu_gpu_clk_info info[2] = {{.clk_domain = 1, .clk_type = 1, .freq_hz = 612000000},
                                        {.clk_domain = 1}};
   struct nvgpu_gpu_clk_set_info_args set = {.flags = 1, .num_entries = 1};
@@ -120,8 +119,8 @@ static void clocks(void **state) {
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, points);
 }
 
-/* 3.1: what takes a pointer and a size */
-static void inner_buffers(void **state) {
+/* Section 3.1: requests that take a pointer and a size. */
+static void requests_with_buffers(void **state) {
   struct nvgpu_gpu_get_engine_info_item items[3] = {[2] = {.engine_id = 99}};
   struct nvgpu_gpu_get_engine_info_args engines = {.engine_info_buf_size = 16,
                                                    .engine_info_buf_addr = (uintptr_t)items};
@@ -155,8 +154,8 @@ static void inner_buffers(void **state) {
   assert_true(later.gpu_timestamp >= time.gpu_timestamp);
 }
 
-/* 3.1: what Orin does not have */
-static void features_off(void **state) {
+/* Section 3.1: features that Orin does not have. */
+static void unsupported_features(void **state) {
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_VOLTAGE, (struct nvgpu_gpu_get_voltage_args){0});
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_CURRENT, (struct nvgpu_gpu_get_current_args){0});
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_POWER, (struct nvgpu_gpu_get_power_args){0});
@@ -199,8 +198,8 @@ static uint64_t instance_of(int ctrl) {
   return ch.device_instance_id;
 }
 
-/* 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN */
-static void sharing(void **state) {
+/* Section 3.1, OPEN_TSG; 3.3, GET_SHARE_TOKEN and REVOKE_SHARE_TOKEN. */
+static void tsg_share_tokens(void **state) {
   int other = OS->open("/dev/nvgpu/igpu0/ctrl", O_RDWR);
   uint64_t mine = instance_of(f->c.ctrl), theirs = instance_of(other);
   assert_true(mine != theirs && mine && theirs);
@@ -223,7 +222,8 @@ static void sharing(void **state) {
   EXPECT(0, other, NVGPU_GPU_IOCTL_OPEN_TSG, open);
   int shared = (int)open.tsg_fd;
   EXPECT(-EINVAL, other, NVGPU_GPU_IOCTL_OPEN_TSG, open); /* used up */
-  /* One TSG: what one sets the other sees, and the other may share it on. */
+  /* Both fds are of one TSG: each sees the settings made through the other, and each can share it
+   * again. */
   EXPECT(0, shared, NVGPU_IOCTL_TSG_SET_TIMESLICE, (struct nvgpu_timeslice_args){5000});
   struct nvgpu_timeslice_args slice = {0};
   EXPECT(0, f->c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
@@ -235,7 +235,7 @@ static void sharing(void **state) {
   revoke.share_token = get.share_token;
   EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
-  /* 64 tokens, no more; those of a closed control node are gone. */
+  /* There are at most 64 tokens; closing a control node frees its tokens. */
   get = (struct nvgpu_tsg_get_share_token_args){theirs, mine, 0};
   for (int i = 0; i < 63; i++)
     EXPECT(0, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
@@ -247,7 +247,7 @@ static void sharing(void **state) {
   EXPECT(0, f->c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
 }
 
-static void tsg_and_channel(void **state) {
+static void tsg_and_channel_settings(void **state) {
   struct nvgpu_tsg_bind_scheduling_domain_args domain = {.reserved = {0, 1}};
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, domain);
   domain = (struct nvgpu_tsg_bind_scheduling_domain_args){.domain_fd = f->c.as};
@@ -277,7 +277,8 @@ static void tsg_and_channel(void **state) {
   assert_int_equal(OS->ioctl(open.out.channel_fd, NVGPU_IOCTL_CHANNEL_PREEMPT, NULL), -EINVAL);
   EXPECT(-EINVAL, open.out.channel_fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND,
          (struct nvgpu_zcull_bind_args){0});
-  /* The old bind is to VEID 0, which is made if need be; an address space first. */
+  /* The old bind request binds to VEID 0, which is created if necessary; an address space must be
+   * bound first. */
   int32_t bound = open.out.channel_fd;
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL, bound);
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_BIND_CHANNEL,
@@ -291,8 +292,8 @@ static void tsg_and_channel(void **state) {
          (struct nvgpu_tsg_delete_subcontext_args){.veid = 0});
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, f->c.as);
   assert_int_equal(OS->close(open.out.channel_fd), 0);
-  /* What DISABLE keeps from being loaded and PREEMPT has unloaded waits for ENABLE; a
-   * channel's PREEMPT enables too. */
+  /* After DISABLE and PREEMPT, work waits for ENABLE. A channel's PREEMPT also enables the
+   * channel. */
   const struct {
     int fd;
     uint32_t disable, enable;
@@ -314,7 +315,7 @@ static void tsg_and_channel(void **state) {
   }
 }
 
-/* A channel for the TSG's subcontext; what BIND_CHANNEL_EX answers. */
+/* Opens a channel in the TSG's subcontext and returns the result of BIND_CHANNEL_EX. */
 static int bind_another(uint32_t veid, int *fd) {
   struct nvgpu_channel_open_args open = {.in.runlist_id = 0};
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_OPEN, open);
@@ -325,9 +326,9 @@ static int bind_another(uint32_t veid, int *fd) {
   return OS->ioctl(f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &bind);
 }
 
-/* A subcontext goes with its last channel if that is closed, not if it is unbound: "force"
+/* A subcontext ends when its last channel is closed, but not when that channel is unbound: "force"
  * in nvgpu's common/fifo/tsg_subctx.c, nvgpu_tsg_subctx_unbind_channel. */
-static void subcontexts(void **state) {
+static void subcontext_lifetime(void **state) {
   int first, second;
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = f->c.as};
   EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
@@ -347,10 +348,10 @@ static void subcontexts(void **state) {
   assert_int_equal(OS->close(second), 0);
 }
 
-/* A channel with unfinished work does not leave a TSG of several; if it is closed, and the
- * work does not end soon, that is the end of the others: nvgpu's common/fifo/tsg.c,
+/* A channel with unfinished work cannot be unbound from a TSG with several channels. If it is
+ * closed and the work does not end soon, the other channels end too: nvgpu's common/fifo/tsg.c,
  * nvgpu_tsg_unbind_channel. */
-static void leaving_with_work(void **state) {
+static void unbind_with_unfinished_work(void **state) {
   uint32_t *word = fixture_data(f, 0);
   const struct error_notifier *notifier = f->ch.notifier.cpu;
   struct nvgpu_wait_args wait = {
@@ -392,7 +393,7 @@ static void channel_wait(void **state) {
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
   wait.condition.semaphore.offset = 2;
   EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
-  /* A notifier whose status the client has set, until it is 0: gk20a_channel_wait. */
+  /* Waits until the notifier's status, which the client has set, is 0: gk20a_channel_wait. */
   struct error_notifier *n = fixture_data(f, 64);
   wait = (struct nvgpu_wait_args){
       .timeout = 5, .condition.notifier = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 64}};
@@ -411,17 +412,17 @@ static void channel_wait(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(graphics, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(debugger, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(graphics_requests, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(debugger_requests, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(video_memory, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(clocks, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(inner_buffers, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(features_off, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(clock_queries, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(requests_with_buffers, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(unsupported_features, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(deterministic_opts, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(sharing, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(tsg_and_channel, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(subcontexts, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(leaving_with_work, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(tsg_share_tokens, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(tsg_and_channel_settings, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(subcontext_lifetime, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(unbind_with_unfinished_work, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(channel_wait, setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

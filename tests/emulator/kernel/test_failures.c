@@ -1,7 +1,6 @@
-/* After each kind of failure: the notifiers of the TSG, its channels, its events and syncpoints,
- * what later ioctls return, and that other clients continue.
- * docs/hardware/kernel-interface.md 7.
- */
+/* The state after each kind of failure: the TSG's notifiers, its channels, events and syncpoints,
+ * the results of later ioctls, and that other clients continue. docs/hardware/kernel-interface.md
+ * 7. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -105,7 +104,7 @@ static void bad_put(struct fixture *f) {
   OS->doorbell(f->c.page, f->ch.token);
 }
 
-/* A limit, which no user-mode channel can have, is given to this one. */
+/* Gives the channel a limit, which no channel with user-mode submission can have. */
 static void acquire_timeout(struct fixture *f) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_channel *channel = emu_table_get_kind(f->ch.fd, EMU_CHANNEL);
@@ -145,7 +144,7 @@ static const struct failure {
 
 /* ---- what must follow ---- */
 
-/* Nothing of the dead channel works; closing does. */
+/* No request of the dead channel works except closing it. */
 static void check_dead(struct client *c, struct channel *ch) {
   struct nvgpu_get_param_args timedout = {0};
   EXPECT(0, ch->fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, timedout);
@@ -216,7 +215,7 @@ static void check(const struct failure *failure) {
     assert_int_equal(record.warp_esr_pc, f->code.va);
   check_dead(&f->c, &f->ch);
   check_dead(&f->c, &sibling);
-  /* Others have noticed nothing, and a new TSG of the same space works. */
+  /* Other channels are not affected, and a new TSG in the same address space works. */
   assert_int_equal(((struct error_notifier *)other.notifier.cpu)->status, 0);
   check_works(&bystander, &other, &f->data);
   EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
@@ -239,14 +238,14 @@ static void each_failure(void **state) {
     check(&failures[i]);
 }
 
-/* A dead TSG releases its channels' resources, any number of times. */
+/* A dead TSG releases its channels' resources, even after many failures. */
 static void many_failures(void **state) {
   (void)state;
   for (unsigned i = 0; i < 300; i++) {
     void *own = NULL;
     fixture_setup(&own);
     struct fixture *f = own;
-    const struct failure *failure = &failures[i % 16]; /* without the slow ones */
+    const struct failure *failure = &failures[i % 16]; /* without the slow failures */
     failure->cause(f);
     if (f->ch.word != f->ch.push.cpu)
       submit(&f->c, &f->ch);

@@ -1,6 +1,5 @@
-/* The kernel interface row by row: each check of docs/hardware/kernel-interface.md with its errno,
- * the dispatch rules, and where mappings are placed.
- */
+/* The kernel interface: each check of docs/hardware/kernel-interface.md with its errno, the
+ * dispatch rules, and the placement of mappings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -40,7 +39,7 @@ static void dispatch(void **state) {
   EXPECT(-EINVAL, c.ctrl, _IOWR('G', 0, uint32_t), word);
   EXPECT(-EINVAL, c.ctrl, _IOWR('G', 45, uint32_t), word);
   EXPECT(-EINVAL, c.ctrl, _IOWR('G', 9, char[272]), word);
-  EXPECT(-ENOTTY, c.ctrl, _IOWR('G', 11, uint64_t), word); /* OPEN_CHANNEL of a wrong size */
+  EXPECT(-ENOTTY, c.ctrl, _IOWR('G', 11, uint64_t), word); /* OPEN_CHANNEL with a wrong size */
   EXPECT(-ENOTTY, c.ctrl, _IOWR('G', 20, uint32_t), word);
   EXPECT(-ENOTTY, c.ctrl, _IOWR('G', 13, uint32_t), word);
   EXPECT(-ENOTTY, c.nvmap, _IOWR('G', 1, uint32_t), word);
@@ -53,14 +52,15 @@ static void dispatch(void **state) {
   EXPECT(-ENOTTY, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_COMPBITS, word);
   EXPECT(-ENOTTY, c.tsg, NVGPU_TSG_IOCTL_READ_ALL_SM_ERROR_STATES, word);
   int ch = new_channel();
-  EXPECT(-ENOTTY, ch, _IOWR('H', 107, char[48]), word); /* SUBMIT_GPFIFO of 48 bytes */
+  EXPECT(-ENOTTY, ch, _IOWR('H', 107, char[48]), word); /* SUBMIT_GPFIFO with 48 bytes */
   EXPECT(-ENOTTY, ch, NVGPU_IOCTL_CHANNEL_EVENT_ID_CTRL, word);
   EXPECT(-EINVAL, ch, _IOWR('H', 129, uint32_t), word);
   assert_int_equal(OS->close(ch), 0);
   void *bad = (void *)16;
   assert_int_equal(OS->ioctl(c.ctrl, NVGPU_GPU_IOCTL_ALLOC_AS, bad), -EFAULT);
   assert_int_equal(OS->ioctl(c.nvmap, NVMAP_IOC_CREATE, bad), -EFAULT);
-  /* The bytes not copied out: the driver's own bug. AS has it right. */
+  /* The result is the number of bytes not copied, which is a bug of the driver. The AS node returns
+   * the right error. */
   assert_int_equal(OS->ioctl(c.ctrl, NVGPU_GPU_IOCTL_ZCULL_GET_CTX_SIZE, bad), 4);
   assert_int_equal(OS->ioctl(c.as, NVGPU_AS_IOCTL_GET_SYNC_RO_MAP, bad), -EFAULT);
   assert_int_equal(OS->ioctl(999, NVGPU_GPU_IOCTL_ALLOC_AS, word), -EBADF);
@@ -99,7 +99,7 @@ static void nodes(void **state) {
   int power = OS->open("/dev/nvhost-power-gpu", O_RDWR);
   EXPECT(-ENOTTY, power, NVGPU_GPU_IOCTL_ALLOC_AS, word);
   assert_int_equal(OS->close(power), 0);
-  /* What is opened directly is a TSG, and a channel of GR. */
+  /* Nodes that are opened directly give a TSG and a channel of GR. */
   int tsg = OS->open("/dev/nvgpu/igpu0/tsg", O_RDWR), ch = OS->open("/dev/nvhost-gpu", O_RDWR);
   struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch};
   EXPECT(0, c.as, NVGPU_AS_IOCTL_BIND_CHANNEL, as);
@@ -242,7 +242,8 @@ static void nvmap(void **state) {
       {{.handle = 1, .heap_mask = 1u << 31}, -ENOMEM},
       {{.handle = 1, .heap_mask = 1u << 3}, -ENOMEM},
       {{.handle = 1, .heap_mask = 1u << 28}, -ENOMEM},
-      /* nvmap_alloc.c, heap_policy_excl: IVM and VIDMEM with others; VPR may be. */
+      /* nvmap_alloc.c, heap_policy_excl: IVM and VIDMEM cannot be combined with other heaps; VPR
+       * can. */
       {{.handle = 1, .heap_mask = 1u << 30 | 1u << 1}, -EINVAL},
       {{.handle = 1, .heap_mask = 1u << 30 | 1u << 26}, -EINVAL},
       {{.handle = 1, .heap_mask = 1u << 30, .flags = 5, .align = 4096, .numa_nid = -1}, 0},
@@ -265,7 +266,8 @@ static void nvmap(void **state) {
                                .hmem_stride = 4,
                                .user_stride = 4,
                                .count = 3};
-  EXPECT(-EPERM, c.nvmap, NVMAP_IOC_WRITE, rw); /* no heap yet: nvmap_ioctl.c, rw_handle */
+  EXPECT(-EPERM, c.nvmap, NVMAP_IOC_WRITE,
+         rw); /* the handle has no heap yet: nvmap_ioctl.c, rw_handle */
   assert_int_equal(rw.count, 0);
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     struct nvmap_alloc_handle args = rows[i].args;
@@ -288,8 +290,8 @@ static void nvmap(void **state) {
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
   rw.count = 0;
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
-  /* Strides below an element's size, even of one; a copy that fails is told in bytes,
-   * and only the lack of some of them is an error. */
+  /* Strides smaller than an element are refused, even for one element. The count returned is in
+   * bytes; a partial copy is an error. */
   rw.count = 1;
   rw.user_stride = 0;
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
@@ -319,7 +321,7 @@ static void nvmap(void **state) {
   assert_true(query.total - query.free == 8192);
   query.heap_mask = 1;
   EXPECT(-ENODEV, c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, query);
-  /* More than the machine has. */
+  /* More memory than the machine has. */
   struct nvmap_create_handle huge = {.size64 = query.total + 4096};
   EXPECT(0, c.nvmap, NVMAP_IOC_CREATE_64, huge);
   struct nvmap_alloc_handle alloc = {.handle = huge.handle64, .heap_mask = 1u << 30};
@@ -375,14 +377,15 @@ static void map_buffer(void **state) {
     struct nvgpu_as_map_buffer_ex_args args = rows[i].args;
     EXPECT(rows[i].result, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, args);
   }
-  /* Order 12: the same again gives the same address, to be unmapped as often. */
+  /* Order 12: a repeated mapping returns the same address, which must be unmapped as often. */
   struct nvgpu_as_map_buffer_ex_args once = {.dmabuf_fd = fd, .flags = 4, .compr_kind = -1};
   EXPECT(0, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, once);
   struct nvgpu_as_map_buffer_ex_args twice = {.dmabuf_fd = fd, .flags = 4, .compr_kind = -1};
   EXPECT(0, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, twice);
   assert_int_equal(once.offset, twice.offset);
   struct nvgpu_as_unmap_buffer_args unmap = {.offset = once.offset + 4096};
-  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* an inner address: nothing */
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER,
+         unmap); /* an address inside the mapping has no effect */
   unmap.offset = once.offset;
   EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap);
   EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap);
@@ -399,7 +402,7 @@ static void map_buffer(void **state) {
   buffer_destroy(&c, &b);
 }
 
-/* The six addresses that a board gave; 3.2, "VA placement without FIXED" */
+/* The six addresses that a board returned: 3.2, "VA placement without FIXED". */
 static void placement(void **state) {
   static const struct {
     uint64_t size, va;
@@ -418,7 +421,7 @@ static void placement(void **state) {
   }
 }
 
-/* 3.3 and 3.4: the order of binds, watchdog, SETUP_BIND */
+/* 3.3 and 3.4: the order of binds, the watchdog and SETUP_BIND. */
 static void channel_checks(void **state) {
   int ch = new_channel();
   struct nvgpu_get_param_args timedout;

@@ -1,6 +1,5 @@
-/* TEGRACL_EMULATOR=l4t:r35: the older release's sizes, numbers and flags, and a client
- * that knows only those. docs/hardware/kernel-interface.md 10.
- */
+/* TEGRACL_EMULATOR=l4t:r35: the sizes, numbers and flags of the older release, and a client that
+ * knows only those. docs/hardware/kernel-interface.md 10. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,7 +14,7 @@
 
 #include "tests/emulator/client.h"
 
-/* As r35's headers have them. */
+/* As in r35's headers. */
 struct open_tsg_r35 {
   uint32_t tsg_fd, reserved;
 };
@@ -38,7 +37,7 @@ struct query_heap_r35 {
 #define SETUP_BIND_R35  _IOWR('H', 128, struct setup_bind_r35)
 #define NVMAP_ALLOC_R35 _IOW('N', 3, struct nvmap_alloc_r35)
 #define QUERY_HEAP_R35  _IOR('N', 105, struct query_heap_r35)
-/* MAP_BUFFER_EX: direct control of kinds. */
+/* A flag of MAP_BUFFER_EX: direct control of kinds. */
 enum { DIRECT_KIND = 1 << 8 };
 enum { R35_BYTES = 312, R35_FLAGS = 56, R35_CHIPNAME = 148, R35_MAX_FREQ = 192 };
 
@@ -49,8 +48,8 @@ struct fence_r35 {
 };
 #define CREATE_FENCE_R35 _IOWR('H', 11, struct fence_r35)
 
-/* host1x.c, nvhost_ctrlctl and nvhost_ioctl_ctrl_sync_fence_create, in their order. A fence
- * of a point that a counter has passed is signalled. */
+/* The checks of host1x.c, nvhost_ctrlctl and nvhost_ioctl_ctrl_sync_fence_create, in their order.
+ * The fence of a point that its counter has passed is signalled. */
 static void fences(int nvhost) {
   uint32_t point[2] = {1023, 0};
   struct fence_r35 fence = {.count = 1, .points = (uintptr_t)point, .name = (uintptr_t) "waits"};
@@ -102,7 +101,8 @@ static void sizes(const void *unused) {
   memcpy(&freq, ch + R35_MAX_FREQ, sizeof(freq));
   assert_int_equal(l2, 0x400000);
   assert_int_equal(flags >> 54, 0);
-  const uint64_t older = 1 << 1 | 1 << 7 | 1 << 23; /* partial maps, user-managed, kinds */
+  const uint64_t older =
+      1 << 1 | 1 << 7 | 1 << 23; /* partial mappings, user-mode submission, kinds */
   assert_int_equal(flags & older, older);
   assert_int_equal(freq, 1300000000);
   assert_string_equal(ch + R35_CHIPNAME, "ga10b");
@@ -130,7 +130,7 @@ static int memory(int nvmap, uint64_t size, void **cpu) {
   return get.fd;
 }
 
-/* A channel whose VEID was not created, mapping flags of then, and a release. */
+/* A channel whose VEID was not created, r35's mapping flags, and a release. */
 static void bring_up(const void *unused) {
   int ctrl = OS->open("/dev/nvhost-ctrl-gpu", O_RDWR), nvmap = OS->open("/dev/nvmap", O_RDWR),
       error;
@@ -173,12 +173,12 @@ static void bring_up(const void *unused) {
   assert_true(wait_word((char *)ch.push.cpu + 4096, 35));
 }
 
-static void r35(void **state) {
+static void r35_interface(void **state) {
   with_emulator("l4t:r35", sizes, NULL);
   with_emulator("l4t:r35,board:agx64", bring_up, NULL);
 }
 
-/* r36 has none of that. */
+/* r36 has none of these requests. */
 static void newer(const void *unused) {
   struct client c;
   client_open(&c);
@@ -188,12 +188,13 @@ static void newer(const void *unused) {
   client_close(&c);
 }
 
-static void r36(void **state) {
+static void r36_has_no_r35_requests(void **state) {
   with_emulator("l4t:r36", newer, NULL);
   with_emulator(NULL, newer, NULL);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(r35), cmocka_unit_test(r36)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(r35_interface),
+                                     cmocka_unit_test(r36_has_no_r35_requests)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

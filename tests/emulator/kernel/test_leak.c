@@ -1,6 +1,5 @@
-/* Nothing leaks: fds, mappings and threads before and after many cycles
- * of everything, and ioctls from many threads at once.
- */
+/* Leak tests: fds, mappings and threads are counted before and after many cycles of creating and
+ * closing everything, and of ioctls from many threads at once. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,7 +26,7 @@ static int entries(const char *path) {
   return count;
 }
 
-/* Those of memfds: the device's and its buffers'. */
+/* Returns the number of mappings of memfds, which belong to the device and its buffers. */
 static int mappings(void) {
   int count = 0;
   char line[512];
@@ -39,7 +38,7 @@ static int mappings(void) {
   return count;
 }
 
-/* A joined thread is listed a little longer. */
+/* A joined thread is listed for a little longer. */
 static bool threads_at_most(int limit) {
   for (int tries = 0; tries < PATIENCE_MS && entries("/proc/self/task") > limit; tries++)
     usleep(1000);
@@ -67,8 +66,8 @@ static void one_life(void) {
   client_close(&c);
 }
 
-/* Whole devices: opened, used, closed. */
-static void lives(void **state) {
+/* Opens, uses and closes whole devices. */
+static void devices_do_not_leak(void **state) {
   one_life();
   int fds = entries("/proc/self/fd"), maps = mappings(), threads = entries("/proc/self/task");
   for (int i = 0; i < 100; i++)
@@ -78,8 +77,8 @@ static void lives(void **state) {
   assert_int_equal(mappings(), maps);
 }
 
-/* 1000 buffers, 200 channels, within one device. */
-static void cycles(void **state) {
+/* 1000 buffers and 200 channels within one device. */
+static void buffers_and_channels_do_not_leak(void **state) {
   struct client c;
   client_open(&c);
   struct channel ch;
@@ -111,8 +110,8 @@ static void cycles(void **state) {
   client_close(&c);
 }
 
-/* In any order: what is used is held. */
-static void reverse_order(void **state) {
+/* Objects can be closed in reverse order, because each one holds what it uses. */
+static void objects_close_in_reverse_order(void **state) {
   struct client c;
   struct channel ch;
   client_open(&c);
@@ -146,7 +145,7 @@ static struct client shared;
 
 static void *hammer(void *argument) {
   struct channel ch;
-  /* cmocka's failures jump to the main thread: here they show as a wrong count. */
+  /* cmocka's assertions jump to the main thread, so a failure here appears as a wrong count. */
   for (int i = 0; i < 30; i++) {
     channel_open(&shared, &ch, 64, CLASS_COMPUTE);
     struct buffer b = buffer_create(&shared, 65536, true);
@@ -181,8 +180,8 @@ static void *close_at_once(void *fd) {
   return OS->close(*(const int *)fd) ? NULL : fd;
 }
 
-/* The device's last two fds, closed at the same time: one of the threads ends its engine. */
-static void last_closes(void **state) {
+/* Two threads close the device's last two fds at the same time; one of them ends the engine. */
+static void last_fds_close_concurrently(void **state) {
   enum { ROUNDS = 300 };
   assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
   for (int round = 0; round < ROUNDS; round++) {
@@ -197,8 +196,8 @@ static void last_closes(void **state) {
   pthread_barrier_destroy(&both);
 }
 
-/* A channel whose grid never ends is closed by one thread, all else by another. */
-static void closes_beside_work(void **state) {
+/* One thread closes a channel whose grid never ends; another closes everything else. */
+static void channel_closes_during_work(void **state) {
   enum { ROUNDS = 30, CTAS = 20 };
   assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
   for (int round = 0; round < ROUNDS; round++) {
@@ -240,8 +239,8 @@ static void closes_beside_work(void **state) {
   pthread_barrier_destroy(&both);
 }
 
-/* A child has its own, empty device; the parent's continues to work. */
-static void child_process(void **state) {
+/* A child has its own, empty device, and the parent's device continues to work. */
+static void child_has_empty_device(void **state) {
   struct client c;
   struct channel ch;
   client_open(&c);
@@ -264,13 +263,13 @@ static void child_process(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lives),
-      cmocka_unit_test(cycles),
-      cmocka_unit_test(reverse_order),
+      cmocka_unit_test(devices_do_not_leak),
+      cmocka_unit_test(buffers_and_channels_do_not_leak),
+      cmocka_unit_test(objects_close_in_reverse_order),
       cmocka_unit_test(concurrent_ioctls),
-      cmocka_unit_test(child_process),
-      cmocka_unit_test(last_closes),
-      cmocka_unit_test(closes_beside_work),
+      cmocka_unit_test(child_has_empty_device),
+      cmocka_unit_test(last_fds_close_concurrently),
+      cmocka_unit_test(channel_closes_during_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
-/* /dev/nvmap: what test_ioctl.c leaves: the client's own pages, read-only handles,
- * mappings that cache requests name, and the rare requests.
- * docs/hardware/kernel-interface.md 3.5, 4.3.
- */
+/* /dev/nvmap beyond test_ioctl.c: the client's own pages, read-only handles, mappings named in
+ * cache requests, and rare requests. docs/hardware/kernel-interface.md 3.5, 4.3. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -59,7 +57,7 @@ static void free_id(uint32_t id) {
   assert_int_equal(OS->ioctl(f->c.nvmap, NVMAP_IOC_FREE, (void *)(uintptr_t)id), 0);
 }
 
-/* 3.5, FROM_VA: the checks in their order */
+/* Section 3.5, FROM_VA: the checks in their order. */
 static void from_va_checks(void **state) {
   char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   char *read_only = own_pages(1, PROT_READ, MAP_PRIVATE);
@@ -92,8 +90,9 @@ static void from_va_checks(void **state) {
   munmap(shared, PAGE);
 }
 
-/* A holder of a dma-buf cannot take the pages from the others, whose accesses would be SIGBUS. */
-static void sealed(void **state) {
+/* No holder of a dma-buf can remove its pages, because the accesses of other holders would raise
+ * SIGBUS. */
+static void size_is_sealed(void **state) {
   struct buffer b = buffer_create(&f->c, 2 * PAGE, true);
   assert_int_equal(ftruncate(b.fd, 0), -1);
   assert_int_equal(errno, EPERM);
@@ -101,14 +100,14 @@ static void sealed(void **state) {
   assert_int_equal(errno, EPERM);
   assert_int_equal(fallocate(b.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE), 0);
   ((volatile char *)b.cpu)[2 * PAGE - 1] = 1;
-  /* No holder can make it unwritable to others either. */
+  /* No holder can make it read-only for the others either. */
   assert_int_equal(fcntl(b.fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
   assert_int_equal(errno, EPERM);
   buffer_destroy(&f->c, &b);
 }
 
-/* The holder of a read-only fd has no more rights, even if it opens the file again. */
-static void sealed_copies(void **state) {
+/* The holder of a read-only fd gains no rights by opening the file again. */
+static void read_only_holder_gains_no_rights(void **state) {
   struct buffer b = buffer_create(&f->c, 2 * PAGE, true);
   struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
@@ -124,7 +123,7 @@ static void sealed_copies(void **state) {
   assert_int_equal(OS->close(read_only), 0);
   assert_int_equal(OS->close(b.fd), 0);
   free_id(dup.dup_handle);
-  /* Also when the owner's fds have been closed. */
+  /* The same after the owner's fds have been closed. */
   assert_int_equal(ftruncate(again, 0), -1);
   assert_int_equal(pwrite(again, "", 1, 2 * PAGE), -1);
   assert_int_equal(errno, EPERM);
@@ -135,8 +134,8 @@ static void sealed_copies(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* Files that are no dma-bufs but have the name: their sizes may change. */
-static void forged(void **state) {
+/* Files with the name of a dma-buf that are none: their sizes could change. */
+static void forged_dmabufs_are_refused(void **state) {
   static const struct {
     int seals;
     off_t size;
@@ -156,7 +155,7 @@ static void forged(void **state) {
   }
 }
 
-/* A thread that counts, until stop, in a page whose other part belongs to a device buffer. */
+/* A thread that counts until it is stopped, in a page that partly belongs to a device buffer. */
 struct other_thread {
   volatile uint64_t count;
   atomic_bool stop;
@@ -174,8 +173,8 @@ static uint64_t read_gpu(const void *cpu) {
   return *(const volatile uint64_t *)cpu;
 }
 
-/* The GPU and the client see the same pages, and all that other threads store there stays. */
-static void from_va(void **state) {
+/* The GPU and the client see the same pages, and no store of another thread is lost. */
+static void from_va_shares_pages(void **state) {
   enum { TIMES = 2000 };
   char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   memset(p, 7, 4 * PAGE);
@@ -203,7 +202,7 @@ static void from_va(void **state) {
   for (int i = 0; i < 4 * PAGE; i++)
     assert_int_equal(p[i], 7);
   int fd = fd_of(va.handle);
-  /* 4.3, DMA_BUF_IOCTL_SYNC */
+  /* Section 4.3, DMA_BUF_IOCTL_SYNC. */
   EXPECT(0, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){DMA_BUF_SYNC_RW | DMA_BUF_SYNC_END});
   EXPECT(-EINVAL, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){DMA_BUF_SYNC_START});
   EXPECT(-EINVAL, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){1 << 5 | DMA_BUF_SYNC_RW});
@@ -236,8 +235,8 @@ static void from_va(void **state) {
   free_id(va.handle);
 }
 
-/* After a fork the client's stores go to another page than the GPU's; taken anew, it is the
- * same one again. */
+/* After a fork the client's stores go to another page than the GPU's. A new FROM_VA makes it the
+ * same page again. */
 static void from_va_fork(void **state) {
   char *p = own_pages(1, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   volatile uint64_t *words = (volatile uint64_t *)p;
@@ -275,7 +274,7 @@ static void from_va_fork(void **state) {
   assert_int_equal(munmap(p, PAGE), 0);
 }
 
-/* 3.2 orders 8 and 11; 3.5 DUP_HANDLE, WRITE; 4.3, "VPR heap, or ..." */
+/* Section 3.2, orders 8 and 11; 3.5, DUP_HANDLE and WRITE; 4.3, "VPR heap, or ...". */
 static void read_only(void **state) {
   struct buffer b = buffer_create(&f->c, PAGE, false);
   *(uint32_t *)b.cpu = 42;
@@ -301,12 +300,12 @@ static void read_only(void **state) {
   assert_int_equal(OS->munmap(p, PAGE), 0);
   map(fd, NVGPU_ACCESS_READ_WRITE, -EINVAL);
   uint64_t gpu = map(fd, NVGPU_ACCESS_DEFAULT, 0);
-  push_semaphore(&f->ch, gpu, 1, RELEASE_64_WFI); /* a write into it is a fault */
+  push_semaphore(&f->ch, gpu, 1, RELEASE_64_WFI); /* a write to it faults */
   submit(&f->c, &f->ch);
   assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
   unmap(gpu);
   assert_int_equal(OS->close(fd), 0);
-  /* The handle that may write still gives fds that may. */
+  /* The writable handle still yields writable fds. */
   assert_int_equal(OS->close(b.fd), 0);
   fd = fd_of(dup.dup_handle);
   b.fd = fd_of(b.handle);
@@ -328,7 +327,7 @@ static void read_only(void **state) {
 }
 
 /* 3.5, CACHE */
-static void cache(void **state) {
+static void cache_requests(void **state) {
   struct buffer a = buffer_create(&f->c, 2 * PAGE, false), b = buffer_create(&f->c, PAGE, false);
   const uint64_t at = (uintptr_t)a.cpu;
   int local = 0;
@@ -358,7 +357,7 @@ static void cache(void **state) {
                                      .sizes = (uintptr_t)sizes,
                                      .nr = 2};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
-  sizes[1]++; /* no range is looked at on Orin: nvmap_cache.c, nvmap_do_cache_maint_list */
+  sizes[1]++; /* Orin does not check the ranges: nvmap_cache.c, nvmap_do_cache_maint_list */
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
   struct nvmap_create_handle create = {.size = 1};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, create);
@@ -378,7 +377,7 @@ static void cache(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-static void rare(void **state) {
+static void rare_requests(void **state) {
   struct buffer b = buffer_create(&f->c, PAGE, false);
   uint32_t heaps = 77, floor = 1;
   EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_IVM_HEAPS, heaps);
@@ -424,7 +423,8 @@ static void rare(void **state) {
   assert_int_equal(parameters.heap, NVMAP_HEAP_IOVMM);
   assert_int_equal(parameters.align, PAGE);
   assert_int_equal(parameters.access_flags, 0);
-  /* Ids of one buffer say the same of it; a read-only one, and one of its fd, that. */
+  /* All ids of a buffer report the same, except that a read-only id, and an id imported from its
+   * fd, report that they are read-only. */
   struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
   struct nvmap_create_handle import = {.fd = fd_of(dup.dup_handle)};
@@ -441,14 +441,14 @@ static void rare(void **state) {
   EXPECT(-ENODEV, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
   struct nvmap_create_handle small = {.size = 1};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, small);
-  /* ALLOC's flag does not make the id read-only: nvmap_alloc.c, is_nvmap_id_ro. */
+  /* The flag in ALLOC does not make the id read-only: nvmap_alloc.c, is_nvmap_id_ro. */
   EXPECT(0, f->c.nvmap, NVMAP_IOC_ALLOC,
          (struct nvmap_alloc_handle){.handle = small.handle,
                                      .heap_mask = NVMAP_HEAP_IOVMM | NVMAP_HEAP_VPR,
                                      .flags = NVMAP_FLAG_READ_ONLY | NVMAP_CACHEABLE});
   parameters.handle = small.handle;
   EXPECT(0, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
-  assert_int_equal(parameters.coherency, NVMAP_UNCACHED); /* since VPR may hold it */
+  assert_int_equal(parameters.coherency, NVMAP_UNCACHED); /* because the memory may be in VPR */
   EXPECT(0, f->c.nvmap, NVMAP_IOC_WRITE,
          (struct nvmap_rw_handle){.addr = (uintptr_t)text,
                                   .handle = small.handle,
@@ -487,15 +487,15 @@ static void get_fd_at_limit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(sealed, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(sealed_copies, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(forged, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(size_is_sealed, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(read_only_holder_gains_no_rights, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(forged_dmabufs_are_refused, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(get_fd_at_limit, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(from_va_shares_pages, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(cache, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(rare, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(cache_requests, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(rare_requests, setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
-/* Power of the GPU: what keeps it on, what happens to the user-mode page when it goes off,
- * and the mmap in which the kernel would deadlock. Here the GPU goes off 50 ms after the last
- * reference.
- */
+/* Power of the GPU: what keeps it on, what happens to the user-mode page when it is powered off,
+ * and the mmap in which the kernel would deadlock. In this test the GPU is powered off 50 ms after
+ * the last reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +39,7 @@ static void on_sigbus(int signal) {
   siglongjmp(no_page, signal);
 }
 
-/* Whether the page is there: an access to one that is not is a SIGBUS. */
+/* Returns whether the page is mapped; an access to an unmapped page raises SIGBUS. */
 static bool page_is_there(const volatile uint32_t *page) {
   struct sigaction old, new = {.sa_handler = on_sigbus};
   volatile bool there = false;
@@ -57,7 +56,7 @@ static void pass_ms(unsigned ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
 }
 
-/* Within some seconds: however slow the machine is. */
+/* Returns whether the page is removed; waits several seconds, as the machine may be slow. */
 static bool page_goes(const volatile uint32_t *page) {
   for (int i = 0; i < 1000 && page_is_there(page); i++)
     pass_ms(10);
@@ -73,8 +72,8 @@ static void gpu_time(void) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_GPU_TIME, time);
 }
 
-/* A request makes the page appear, but only for 50 ms, in which this thread may not run:
- * hence the repetition. */
+/* A request maps the page, but only for 50 ms, in which this thread may not run. The function
+ * therefore repeats the request. */
 static bool page_comes(const volatile uint32_t *page) {
   for (int i = 0; i < 1000; i++) {
     gpu_time();
@@ -84,7 +83,7 @@ static bool page_comes(const volatile uint32_t *page) {
   return false;
 }
 
-static void the_page_goes_and_comes(void **state) {
+static void page_is_removed_and_restored(void **state) {
   (void)state;
   assert_true(page_goes(c.page));
   struct nvgpu_gpu_num_vsms vsms = {0}; /* takes no reference */
@@ -94,7 +93,7 @@ static void the_page_goes_and_comes(void **state) {
   assert_true(page_goes(c.page));
 }
 
-static void a_channel_keeps_it(void **state) {
+static void channel_keeps_page(void **state) {
   (void)state;
   struct channel channels[2];
   for (int i = 0; i < 2; i++)
@@ -108,7 +107,7 @@ static void a_channel_keeps_it(void **state) {
   assert_true(page_goes(c.page));
 }
 
-static void a_channel_may_allow_railgating(void **state) {
+static void channel_may_allow_railgating(void **state) {
   (void)state;
   const uint32_t allow = 1, disallow = 2; /* bits of flags */
   struct channel channel;
@@ -125,9 +124,9 @@ static void a_channel_may_allow_railgating(void **state) {
   channel_close(&c, &channel);
 }
 
-/* What tegracl did until it was found: the page is mapped at the first open, and there is no
- * channel. The report names the rule. */
-static void a_second_mapping_would_hang(void **state) {
+/* An earlier error of tegracl: a second mapping of the page while there is no channel. The report
+ * names the kernel's function. */
+static void second_mapping_would_hang(void **state) {
   (void)state;
   char text[2048] = "";
   int error = 0;
@@ -148,7 +147,7 @@ static void a_second_mapping_would_hang(void **state) {
   assert_non_null(strstr(text, "the kernel would hang"));
   assert_non_null(strstr(text, "gk20a_ctrl_dev_mmap"));
 
-  /* With a channel it does not: SETUP_BIND has powered the GPU up. */
+  /* With a channel it succeeds, because SETUP_BIND has powered the GPU up. */
   struct channel channel;
   channel_open(&c, &channel, 512, 0);
   page = map_page(second, &error);
@@ -158,11 +157,11 @@ static void a_second_mapping_would_hang(void **state) {
   assert_int_equal(OS->close(second), 0);
 }
 
-/* An address that the client has put something else at is the client's. */
-static void another_mapping_stays(void **state) {
+/* If the client has mapped something else at the address, the device leaves that mapping alone. */
+static void other_mapping_is_kept(void **state) {
   (void)state;
   int error;
-  struct channel channel; /* keeps the GPU on, in which alone the page can be mapped again */
+  struct channel channel; /* keeps the GPU on, which is required for mapping the page again */
   int second = OS->open("/dev/nvgpu/igpu0/ctrl", O_RDWR);
   channel_open(&c, &channel, 512, 0);
   char *page = map_page(second, &error);
@@ -181,11 +180,11 @@ static void another_mapping_stays(void **state) {
 int main(void) {
   setenv("TEGRACL_EMULATOR", "railgate:50", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(the_page_goes_and_comes, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_channel_keeps_it, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_channel_may_allow_railgating, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_second_mapping_would_hang, setup, teardown),
-      cmocka_unit_test_setup_teardown(another_mapping_stays, setup, teardown),
+      cmocka_unit_test_setup_teardown(page_is_removed_and_restored, setup, teardown),
+      cmocka_unit_test_setup_teardown(channel_keeps_page, setup, teardown),
+      cmocka_unit_test_setup_teardown(channel_may_allow_railgating, setup, teardown),
+      cmocka_unit_test_setup_teardown(second_mapping_would_hang, setup, teardown),
+      cmocka_unit_test_setup_teardown(other_mapping_is_kept, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

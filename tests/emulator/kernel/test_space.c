@@ -1,6 +1,5 @@
-/* Address spaces: sparse areas and REMAP, fixed mappings, batches, and lives that
- * overlap. docs/hardware/kernel-interface.md 3.2, 3.4 "close".
- */
+/* Address spaces: sparse areas and REMAP, fixed mappings, batches, and objects closed in any order.
+ * docs/hardware/kernel-interface.md 3.2, 3.4 "close". */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -26,7 +25,7 @@ static int setup(void **state) {
   return result;
 }
 
-/* Stores value at va by the GPU. False: an MMU fault. */
+/* Stores value at va by a GPU release. Returns false if it causes an MMU fault. */
 static bool gpu_store(uint64_t va, uint32_t value) {
   static uint32_t turn;
   push_semaphore(&f->ch, va, value, 1);
@@ -42,7 +41,7 @@ static int remap(struct nvgpu_as_remap_op *ops, uint32_t count, uint32_t *done) 
   return result;
 }
 
-/* 3.2, REMAP: what is refused, and how many operations are reported */
+/* Section 3.2, REMAP: refused requests, and the number of operations reported. */
 static void remap_checks(void **state) {
   struct buffer b = buffer_create(&f->c, 4 * PAGE, false);
   const uint32_t fd = (uint32_t)b.fd, page = NVGPU_REMAP_PAGE_4K;
@@ -55,7 +54,8 @@ static void remap_checks(void **state) {
   struct nvgpu_as_alloc_space_args dense = {
       .pages = 4, .page_size = PAGE, .flags = NVGPU_SPACE_FIXED_OFFSET, .o_a.offset = 2 * AREA};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_ALLOC_SPACE, dense);
-  /* flags, compressible kind, kind, buffer, reserved, its page, the area's, pages */
+  /* Fields: flags, compressible kind, kind, buffer, reserved, page of the buffer, page of the area,
+   * number of pages. */
   const struct {
     struct nvgpu_as_remap_op op;
     int result;
@@ -68,11 +68,12 @@ static void remap_checks(void **state) {
       {{page, -1, -1, 0, 0, 1, at, 1}, -EINVAL},  /* unmap with an offset */
       {{page | NVGPU_REMAP_CACHEABLE, -1, -1, 0, 0, 0, at, 1}, -EINVAL},
       {{page, -1, 0, fd, 0, 0, at, 0}, -EINVAL},
-      {{NVGPU_REMAP_PAGE_64K, -1, 0, fd, 0, 0, at / 16, 1}, -EINVAL}, /* not the area's size */
-      {{page, -1, 0, fd, 0, 0, 2 * at, 1}, -EINVAL},                  /* not sparse */
-      {{page, -1, 0, fd, 0, 0, at - 1, 1}, -EINVAL},                  /* no area */
-      {{page, -1, 0, fd, 0, 0, at + AREA_PAGES - 1, 2}, -EINVAL},     /* passes its end */
-      {{page, -1, 0, fd, 0, 3, at, 2}, -EINVAL},                      /* passes the buffer's */
+      {{NVGPU_REMAP_PAGE_64K, -1, 0, fd, 0, 0, at / 16, 1},
+       -EINVAL},                                     /* a page size other than the area's */
+      {{page, -1, 0, fd, 0, 0, 2 * at, 1}, -EINVAL}, /* not sparse */
+      {{page, -1, 0, fd, 0, 0, at - 1, 1}, -EINVAL}, /* no area */
+      {{page, -1, 0, fd, 0, 0, at + AREA_PAGES - 1, 2}, -EINVAL}, /* passes its end */
+      {{page, -1, 0, fd, 0, 3, at, 2}, -EINVAL},                  /* passes the buffer's */
       {{page, -1, 0, (uint32_t)f->c.as, 0, 0, at, 1}, -EINVAL},
       {{page, 0, 0, fd, 0, 1, at, 3}, 0},
       {{page, -1, -1, 0, 0, 0, at, AREA_PAGES}, 0},
@@ -91,7 +92,7 @@ static void remap_checks(void **state) {
   assert_int_equal(remap(NULL, 0, &done), 0);
   assert_int_equal(remap((void *)8, 1, &done), -EFAULT);
   assert_int_equal(remap((void *)8, UINT32_MAX, &done), -ENOMEM);
-  /* All are looked at before one is done. */
+  /* All operations are checked before the first is executed. */
   struct nvgpu_as_remap_op two[] = {{page, -1, 0, fd, 0, 0, at, 1}, {page, -1, 0, fd, 0, 9, at, 1}};
   assert_int_equal(remap(two, 2, &done), -EINVAL);
   assert_int_equal(done, 0);
@@ -107,10 +108,10 @@ static void remap_pages(void **state) {
   const uint32_t page = NVGPU_REMAP_PAGE_4K, fa = (uint32_t)a.fd, fb = (uint32_t)b.fd;
   uint32_t done, *wa = a.cpu, *wb = b.cpu;
   const size_t w = PAGE / 4;
-  /* Nothing is mapped yet: it reads as zeros. */
+  /* Nothing is mapped yet, so reads return zeros. */
   push_semaphore(&f->ch, va + 5 * PAGE + 16, 0, 0);
   assert_true(gpu_store(f->data.va + 64, 1));
-  /* Eight pages of a; the fourth then is b's; the sixth shows a's first. */
+  /* Eight pages of a; then the fourth page maps b, and the sixth maps the first page of a. */
   struct nvgpu_as_remap_op ops[] = {{page, -1, 0, fa, 0, 0, at, 8},
                                     {page, -1, 0, fb, 0, 0, at + 3, 1},
                                     {page, -1, 0, fa, 0, 0, at + 5, 1}};
@@ -122,18 +123,19 @@ static void remap_pages(void **state) {
   for (uint32_t i = 0; i < 8; i++)
     assert_int_equal(wa[i * w + 4], expected[i]);
   assert_int_equal(wb[4], 103);
-  /* They are not the client's to unmap by address, nor found as mapped already. */
+  /* The client cannot unmap these mappings by address, and they are not found as existing
+   * mappings. */
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, (struct nvgpu_as_unmap_buffer_args){va});
   assert_true(gpu_store(va + 16, 7));
   assert_int_equal(wa[4], 7);
   struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = fa, .compr_kind = -1};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
   assert_true(map.offset < va || map.offset >= va + 8 * PAGE);
-  /* The mappings survive the buffers' fds and handles. */
+  /* The mappings outlive the buffers' fds and handles. */
   assert_int_equal(OS->close(b.fd), 0);
   assert_true(gpu_store(va + 3 * PAGE + 16, 9));
   assert_int_equal(wb[4], 9);
-  /* Read-only, then gone with the area. */
+  /* A read-only page; then the area is freed with its mappings. */
   struct nvgpu_as_remap_op only = {page | NVGPU_REMAP_NO_WRITE, -1, 0, fa, 0, 7, at + 7, 1};
   assert_int_equal(remap(&only, 1, &done), 0);
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_FREE_SPACE, (struct nvgpu_as_free_space_args){.offset = va});
@@ -168,7 +170,8 @@ static void read_only_remap(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
-/* 2.2, MAP_BUFFER_EX's flags: entries left invalid have an address, and fault. */
+/* Section 2.2, flags of MAP_BUFFER_EX: invalid entries have an address, and an access to it
+ * faults. */
 static void invalid_entries(void **state) {
   struct buffer a = buffer_create(&f->c, PAGE, false);
   struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = (uint32_t)a.fd, .compr_kind = -1};
@@ -191,8 +194,8 @@ static void invalid_entries(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
-/* 3.2, MAP_BUFFER_BATCH, the older ALLOC_SPACE, GET_VA_REGIONS */
-static void batch(void **state) {
+/* Section 3.2, MAP_BUFFER_BATCH, the older ALLOC_SPACE, GET_VA_REGIONS. */
+static void batch_maps_and_unmaps(void **state) {
   struct buffer a = buffer_create(&f->c, 2 * PAGE, false);
   struct nvgpu_as_alloc_space_args space = {
       .pages = 4, .page_size = PAGE, .flags = NVGPU_SPACE_FIXED_OFFSET, .o_a.offset = AREA};
@@ -209,7 +212,7 @@ static void batch(void **state) {
   EXPECT(-EFAULT, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
   args = (struct nvgpu_as_map_buffer_batch_args){.maps = (uintptr_t)maps, .num_maps = 2};
   EXPECT(-EINVAL, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
-  assert_true(gpu_store(AREA + 8, 5)); /* the first was done */
+  assert_true(gpu_store(AREA + 8, 5)); /* the first operation was executed */
   assert_int_equal(((uint32_t *)a.cpu)[2], 5);
   args = (struct nvgpu_as_map_buffer_batch_args){
       .unmaps = (uintptr_t)unmaps, .maps = (uintptr_t)&maps[1], .num_unmaps = 2, .num_maps = 1};
@@ -227,10 +230,10 @@ static void batch(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
-/* Trap T1: the driver's own mappings lie after the range, and the hardware keeps 40
- * bits of where contexts and rings are. A ring of 2 MiB takes all that the fixture's
- * range leaves below 2^40; one of 512 KiB has run on a board, and any does in a range
- * that ends further down. */
+/* Trap T1: the driver's own mappings lie after the range, and the hardware keeps only 40 bits of
+ * the addresses of contexts and rings. A ring of 2 MiB uses all the space below 2^40 that the
+ * fixture's range leaves. A ring of 512 KiB has run on a board, and every ring works in a range
+ * with a lower end. */
 static void beyond_40_bits(void **state) {
   enum { BIG = (2 << 20) / GP_ENTRY_BYTES, SMALL = BIG / 4 };
   struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COMPUTE};
@@ -248,7 +251,7 @@ static void beyond_40_bits(void **state) {
     if (rows[i].result) {
       assert_true(wait_fault(&ch, NOTIFIER_GR_EXCEPTION));
       assert_non_null(strstr(last_fault(&c).message, "beyond 40 bits"));
-      channel_open(&f->c, &late, BIG, 0); /* its TSG has its context */
+      channel_open(&f->c, &late, BIG, 0); /* its TSG already has a context */
       push_semaphore(&late, f->code.va, 1, RELEASE_64);
       submit(&f->c, &late);
       assert_true(wait_fault(&late, NOTIFIER_MMU_FAULT));
@@ -259,8 +262,8 @@ static void beyond_40_bits(void **state) {
   }
 }
 
-/* 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". In CUDA's range: after the fixture's,
- * which ends 2 MiB below 2^40, the window is out of the hardware's reach
+/* Section 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". Uses the range that CUDA uses: the fixture's
+ * range ends 2 MiB below 2^40, and after it the hardware cannot reach the window
  * (docs/hardware/kernel-interface.md trap T1). */
 static void syncpoints_read_only(void **state) {
   struct client c;
@@ -293,9 +296,9 @@ static void syncpoints_read_only(void **state) {
   assert_true(high.base_gpuva >= UINT64_C(1) << 40);
 }
 
-/* A channel keeps its address space, a mapping its memory, a TSG lives until its
- * last channel is gone, in whatever order they are closed. */
-static void closing_orders(void **state) {
+/* A channel keeps its address space, a mapping keeps its memory, and a TSG lives until its last
+ * channel is closed, in every order of closing. */
+static void objects_close_in_any_order(void **state) {
   enum { THINGS = 5 };
   for (unsigned order = 0; order < 120; order++) {
     struct client c;
@@ -341,10 +344,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(remap_pages, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_remap, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(invalid_entries, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(batch, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(batch_maps_and_unmaps, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(beyond_40_bits, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(syncpoints_read_only, setup, fixture_teardown),
-      cmocka_unit_test(closing_orders),
+      cmocka_unit_test(objects_close_in_any_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
-/* Rings that the driver writes: SETUP_BIND without user-mode submission,
- * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO with its fences, and the watchdog.
- * docs/hardware/kernel-interface.md 3.4, 6, 7.
- */
+/* Rings that the driver writes: SETUP_BIND without user-mode submission, ALLOC_GPFIFO_EX,
+ * SUBMIT_GPFIFO with its fences, and the watchdog. docs/hardware/kernel-interface.md 3.4, 6, 7. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sync_file.h>
@@ -29,7 +27,8 @@ static struct buffer data;
 static int host1x;
 
 static int setup(void **state) {
-  /* Below 2^40 with the driver's part: docs/hardware/kernel-interface.md trap T1. */
+  /* The range and the driver's mappings lie below 2^40: docs/hardware/kernel-interface.md trap
+   * T1. */
   client_open_range(&c, 0x4000000, 0x2000000000);
   data = buffer_create(&c, 4096, true);
   host1x = OS->open("/dev/host1x-fence", O_RDWR);
@@ -82,7 +81,7 @@ static uint64_t ring_entry(struct channel *r) {
   return entry;
 }
 
-/* One entry with what was written since the last. */
+/* Submits one entry with the words written since the last one. */
 static struct nvgpu_submit_gpfifo_args ring_submit(struct channel *r, uint32_t flags, uint32_t id,
                                                    uint32_t value) {
   uint64_t entry = ring_entry(r);
@@ -99,8 +98,8 @@ static bool ready(int fd, int timeout_ms) {
   return OS->poll(&p, 1, timeout_ms) == 1;
 }
 
-/* 3.4, SETUP_BIND without the flag, and ALLOC_GPFIFO_EX */
-static void setting_up(void **state) {
+/* Section 3.4, SETUP_BIND without the flag, and ALLOC_GPFIFO_EX. */
+static void ring_setup_checks(void **state) {
   int fd = bound_channel();
   static const uint32_t bad[] = {0, 2, 3, 6, 1u << 29};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -111,7 +110,7 @@ static void setting_up(void **state) {
   }
   struct nvgpu_submit_gpfifo_args submit = {.num_entries = 1};
   EXPECT(-ENOMEM, fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, submit);
-  /* Deterministic, with the watchdog on. */
+  /* A deterministic channel with the watchdog on. */
   struct nvgpu_alloc_gpfifo_ex_args alloc = {.num_entries = 4, .flags = 2};
   EXPECT(-EINVAL, fd, NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc);
   alloc.flags = 0;
@@ -122,7 +121,7 @@ static void setting_up(void **state) {
   assert_int_equal(OS->close(fd), 0);
 }
 
-/* SUBMIT_GPFIFO: the checks in their order */
+/* SUBMIT_GPFIFO: the checks in their order. */
 static void submit_checks(void **state) {
   struct channel r = ring_open();
   uint64_t entry = ring_entry(&r);
@@ -148,8 +147,8 @@ static void submit_checks(void **state) {
   ring_close(&r);
 }
 
-/* A deterministic channel has its own rules. */
-static void deterministic(void **state) {
+/* Further checks apply to a deterministic channel. */
+static void deterministic_channel_rules(void **state) {
   int fd = bound_channel();
   EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_WDT,
          (struct nvgpu_channel_wdt_args){.wdt_status = NVGPU_WDT_DISABLE});
@@ -175,8 +174,8 @@ static void deterministic(void **state) {
   assert_int_equal(OS->close(fd), 0);
 }
 
-/* More submissions than entries, each awaited by its fence. */
-static void fences_out(void **state) {
+/* More submissions than the ring has entries; the client waits for the fence of each. */
+static void submissions_return_fences(void **state) {
   struct channel r = ring_open();
   uint32_t last = 0;
   for (uint32_t i = 1; i <= 5 * ENTRIES; i++) {
@@ -201,11 +200,11 @@ static void fences_out(void **state) {
   ring_close(&r);
 }
 
-/* One channel waits for the other's fence, of both kinds. */
-static void fences_in(void **state) {
+/* A channel waits for another channel's fence, of either kind. */
+static void submissions_wait_for_fences(void **state) {
   struct channel a = ring_open(), b = ring_open();
   for (uint32_t i = 1; i <= 2; i++) {
-    /* a is held up by a semaphore until the CPU releases it. */
+    /* Channel a waits for a semaphore until the CPU releases it. */
     uint32_t *gate = (uint32_t *)data.cpu + 16;
     push_semaphore(&a, data.va + 64, i, 0);
     uint32_t kind = i == 1 ? 0 : NVGPU_SUBMIT_SYNC_FENCE;
@@ -255,8 +254,8 @@ static void merged_fences(void **state) {
     ring_close(&r[i]);
 }
 
-/* The ring fills up after work that waits: EAGAIN, until that continues. */
-static void full(void **state) {
+/* The ring is full behind waiting work, so submissions return EAGAIN until the work continues. */
+static void full_ring_returns_eagain(void **state) {
   struct channel r = ring_open();
   push_semaphore(&r, data.va + 64, 1, 0);
   ring_submit(&r, 0, 0, 0);
@@ -280,7 +279,7 @@ static void full(void **state) {
   ring_close(&r);
 }
 
-/* A TSG that was reset runs no more work. */
+/* A TSG that was reset does not run further work. */
 static void new_tsg(void) {
   struct nvgpu_gpu_open_tsg_args tsg = {0};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
@@ -289,8 +288,8 @@ static void new_tsg(void) {
   EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
 }
 
-/* A channel with endless work is closed, or reset: threads that wait for it wake. */
-static void given_up(void **state) {
+/* When a channel with endless work is closed or reset, threads that wait for it wake. */
+static void waiters_wake_when_channel_ends(void **state) {
   for (int reset = 0; reset < 2; reset++) {
     struct channel r = ring_open();
     push_semaphore(&r, data.va + 64, 99, 0);
@@ -320,7 +319,8 @@ static void push_spin(struct channel *r, uint64_t value) {
   push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
 }
 
-/* As if the watchdog had seen no progress for so much longer. It looks before and after. */
+/* Makes the watchdog's time without progress longer by ms. The watchdog checks the channel before
+ * and after. */
 static void let_time_pass(const struct channel *r, uint32_t ms) {
   enum { LOOK_US = 150000 };
   usleep(LOOK_US);
@@ -337,9 +337,9 @@ static uint32_t timed_out(const struct channel *r) {
   return dead.value;
 }
 
-/* 7, "watchdog": work without progress ends with notifier 8; progress in time, or a
- * watchdog that is off, lets it live. */
-static void watchdog(void **state) {
+/* Section 7, "watchdog": work without progress ends with notifier 8. Work that makes progress in
+ * time, or whose watchdog is off, continues. */
+static void watchdog_ends_stuck_work(void **state) {
   struct channel r = ring_open();
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX,
          (struct nvgpu_alloc_obj_ctx_args){.class_num = CLASS_COMPUTE});
@@ -371,7 +371,7 @@ static void watchdog(void **state) {
   ring_close(&r);
 }
 
-/* The limit of acquires is what the watchdog was at SETUP_BIND.
+/* The limit of acquires is the timeout that the watchdog had at SETUP_BIND.
  * docs/hardware/command-stream.md 3.1. */
 static void acquire_timeout(void **state) {
   static const struct {
@@ -402,15 +402,15 @@ static void acquire_timeout(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(setting_up, setup, teardown),
+      cmocka_unit_test_setup_teardown(ring_setup_checks, setup, teardown),
       cmocka_unit_test_setup_teardown(submit_checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(deterministic, setup, teardown),
-      cmocka_unit_test_setup_teardown(fences_out, setup, teardown),
-      cmocka_unit_test_setup_teardown(fences_in, setup, teardown),
+      cmocka_unit_test_setup_teardown(deterministic_channel_rules, setup, teardown),
+      cmocka_unit_test_setup_teardown(submissions_return_fences, setup, teardown),
+      cmocka_unit_test_setup_teardown(submissions_wait_for_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(merged_fences, setup, teardown),
-      cmocka_unit_test_setup_teardown(full, setup, teardown),
-      cmocka_unit_test_setup_teardown(given_up, setup, teardown),
-      cmocka_unit_test_setup_teardown(watchdog, setup, teardown),
+      cmocka_unit_test_setup_teardown(full_ring_returns_eagain, setup, teardown),
+      cmocka_unit_test_setup_teardown(waiters_wake_when_channel_ends, setup, teardown),
+      cmocka_unit_test_setup_teardown(watchdog_ends_stuck_work, setup, teardown),
       cmocka_unit_test_setup_teardown(acquire_timeout, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

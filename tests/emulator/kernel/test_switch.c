@@ -1,7 +1,6 @@
-/* TEGRACL_EMULATOR=ctxsw:MS: which grids another TSG waits for, in each mode of preemption, and
- * the end of those that keep it waiting for too long. The option is read once, so each client
- * is a child process. No result depends on how fast the machine is.
- */
+/* TEGRACL_EMULATOR=ctxsw:MS: which grids another TSG waits for in each preemption mode, and the
+ * abort of a TSG that lets another one wait too long. The option is read only once, so each client
+ * runs in a child process. No result depends on the speed of the machine. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,17 +16,17 @@
 #include "tests/emulator/fake_sm.h"
 
 enum {
-  /* In the page of results. */
-  GATE = 0, /* an endless work-group ends when it is 1 */
+  /* Offsets in the page of results. */
+  GATE = 0, /* an endless work-group ends when this word is 1 */
   COUNT = 64,
   FIRST_DONE = 128,
   SECOND_DONE = 192,
   BANK = 0x8000,
   ENDLESS = 0x7fffffff, /* work-groups */
-  LATER = 50,           /* turns, or work-groups */
+  LATER = 50,           /* turns or work-groups */
 };
 
-/* The fixture's channel is of the first TSG. */
+/* The fixture's channel belongs to the first TSG. */
 struct two {
   struct fixture *f;
   struct channel second;
@@ -66,7 +65,7 @@ static bool counts_on(struct two *t) {
   return wait_until(is_above, count, (uint32_t)read_word(t, COUNT) + LATER);
 }
 
-/* A grid of the first TSG. It has begun on return. */
+/* Launches a grid of the first TSG and returns when it has begun. */
 static void run_first(struct two *t, const struct fake_program *program, uint32_t ctas) {
   const uint64_t before = read_word(t, COUNT);
   qmd_make(fixture_qmd(t->f, 0), fixture_program(t->f, 0, program), t->f->code.va + BANK, ctas);
@@ -76,7 +75,7 @@ static void run_first(struct two *t, const struct fake_program *program, uint32_
   assert_true(wait_until(is_above, fixture_data(t->f, COUNT), (uint32_t)before));
 }
 
-/* A work-group that runs until the gate has the value. */
+/* Launches a work-group that runs until the gate has the value. */
 static void run_endless_group(struct two *t, uint64_t gate) {
   run_first(t,
             &(struct fake_program){.operation = FAKE_COUNT,
@@ -86,8 +85,8 @@ static void run_endless_group(struct two *t, uint64_t gate) {
             1);
 }
 
-/* So many work-groups that they do not end, though each does. Some always run, unless none
- * may start. */
+/* Launches so many work-groups that the grid does not end, although each group does. Some of them
+ * always run, unless no group may start. */
 static void run_endless_grid(struct two *t) {
   enum { TURNS = 300 };
   run_first(t,
@@ -111,7 +110,7 @@ static bool is_dead(struct two *t) {
   return dead.value;
 }
 
-/* ---- what another TSG waits for ---- */
+/* ---- which work another TSG waits for ---- */
 
 static void waits_for_grid(const void *mode) {
   struct two t = two_open(*(const uint32_t *)mode);
@@ -154,26 +153,26 @@ static void waits_for_nothing(const void *unused) {
   assert_true(wait_word(fixture_data(t.f, FIRST_DONE), 1));
 }
 
-static void wfi(void **state) {
+static void wfi_waits_for_grids(void **state) {
   const uint32_t mode = NVGPU_PREEMPT_COMPUTE_WFI;
   with_emulator("ctxsw:0", waits_for_grid, &mode);
   with_emulator("ctxsw:0", waits_for_all_groups, NULL);
 }
 
-static void cta(void **state) {
+static void cta_waits_for_running_groups(void **state) {
   const uint32_t mode = NVGPU_PREEMPT_COMPUTE_CTA;
   with_emulator("ctxsw:0", waits_for_grid, &mode);
   with_emulator("ctxsw:0", waits_for_running_groups, NULL);
   with_emulator("ctxsw:0,adversarial:3", waits_for_running_groups, NULL);
 }
 
-static void cilp(void **state) {
+static void cilp_waits_for_nothing(void **state) {
   with_emulator("ctxsw:30", waits_for_nothing, NULL);
 }
 
 /* ---- the end ---- */
 
-/* The first TSG is ended, with a report; the second continues. */
+/* The first TSG is aborted with a report, and the second continues. */
 static void ends(struct two *t) {
   submit_second(t, 1);
   assert_true(wait_fault(&t->f->ch, NOTIFIER_IDLE_TIMEOUT));
@@ -201,7 +200,7 @@ static void ends_grid(const void *unused) {
   ends(&t);
 }
 
-/* It has the engine for as long as no other TSG waits, or until its own limit. */
+/* A TSG is not aborted while no other TSG waits, or before its own limit. */
 static void is_not_ended(const void *limit) {
   enum { LIMIT_US = 30000 };
   struct two t = two_open(0);
@@ -217,7 +216,7 @@ static void is_not_ended(const void *limit) {
   assert_true(second_runs(&t, 2));
 }
 
-/* Of a client that writes its own ring, each TSG has one limit for its whole life. */
+/* For a client that writes its own ring, each TSG has one limit for its whole lifetime. */
 static void adds_up(const void *unused) {
   enum { ROUNDS = 1000, LATE_US = 20000 };
   struct two t = two_open(0);
@@ -234,20 +233,20 @@ static void adds_up(const void *unused) {
   assert_true(round < ROUNDS);
 }
 
-static void ended(void **state) {
+static void late_tsg_is_aborted(void **state) {
   const uint32_t modes[] = {0, NVGPU_PREEMPT_COMPUTE_CTA};
   with_emulator("ctxsw:30", ends_group, &modes[0]);
   with_emulator("ctxsw:30", ends_group, &modes[1]);
   with_emulator("ctxsw:30", ends_grid, NULL);
 }
 
-static void not_ended(void **state) {
+static void lone_tsg_is_not_aborted(void **state) {
   struct nvgpu_set_timeout_args limit = {.timeout = UINT32_MAX / 2};
   with_emulator("ctxsw:30", is_not_ended, NULL);
   with_emulator("ctxsw:30", is_not_ended, &limit);
 }
 
-static void added_up(void **state) {
+static void late_periods_add_up(void **state) {
   with_emulator("ctxsw:300", adds_up, NULL);
 }
 
@@ -277,16 +276,20 @@ static void beside_a_group(const void *unused) {
   assert_int_equal(open_beside(&t), -EBUSY);
 }
 
-static void requests(void **state) {
+static void requests_preempt_between_groups(void **state) {
   with_emulator("preempt:60000", between_groups, NULL);
   with_emulator("preempt:10", beside_a_group, NULL);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wfi),      cmocka_unit_test(cta),       cmocka_unit_test(cilp),
-      cmocka_unit_test(ended),    cmocka_unit_test(not_ended), cmocka_unit_test(added_up),
-      cmocka_unit_test(requests),
+      cmocka_unit_test(wfi_waits_for_grids),
+      cmocka_unit_test(cta_waits_for_running_groups),
+      cmocka_unit_test(cilp_waits_for_nothing),
+      cmocka_unit_test(late_tsg_is_aborted),
+      cmocka_unit_test(lone_tsg_is_not_aborted),
+      cmocka_unit_test(late_periods_add_up),
+      cmocka_unit_test(requests_preempt_between_groups),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

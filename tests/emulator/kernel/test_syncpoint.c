@@ -1,6 +1,5 @@
-/* Syncpoints and what waits for them: the fds of /dev/host1x-fence, and a TSG's
- * events. docs/hardware/kernel-interface.md 2.6, 3.6, 6.
- */
+/* Syncpoints and the objects that wait for them: fds of /dev/host1x-fence, and events of TSGs.
+ * docs/hardware/kernel-interface.md 2.6, 3.6, 6. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sync_file.h>
@@ -35,7 +34,7 @@ static int teardown(void **state) {
   return fixture_teardown(state);
 }
 
-/* A fence is signalled by a timer, shortly after the counter has the value. */
+/* A timer signals a fence shortly after the counter has reached the value. */
 static short polled(int fd, int timeout_ms) {
   struct pollfd p = {.fd = fd, .events = POLLIN | POLLPRI};
   int ready = OS->poll(&p, 1, timeout_ms);
@@ -49,13 +48,14 @@ static int fence_of(uint32_t threshold) {
   return fence.fence_fd;
 }
 
-/* The increment of docs/hardware/kernel-interface.md 6: a release of 32 bits into the window. */
+/* Pushes the increment of docs/hardware/kernel-interface.md 6: a release of 32 bits to the
+ * window. */
 static void push_increment(struct channel *ch) {
   push_semaphore(ch, sync_point.gpu_va, 0, 1);
 }
 
-/* 3.6, the checks in their order */
-static void checks(void **state) {
+/* Section 3.6: the checks in their order. */
+static void host1x_checks(void **state) {
   struct fixture *f = *state;
   struct host1x_create_fence fence = {.id = 17, .reserved = {1}};
   EXPECT(-EINVAL, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
@@ -97,7 +97,7 @@ static void checks(void **state) {
   assert_int_equal(OS->ioctl(host1x, HOST1X_IOCTL_CREATE_FENCE, (void *)16), -EFAULT);
 }
 
-static void fence(void **state) {
+static void fences_and_merges(void **state) {
   struct fixture *f = *state;
   int one = fence_of(sync_point.syncpoint_max + 1);
   int two = fence_of(sync_point.syncpoint_max + 2);
@@ -126,7 +126,7 @@ static void fence(void **state) {
   both = (struct sync_merge_data){.fd2 = f->ch.fd};
   EXPECT(-ENOENT, one, SYNC_IOC_MERGE, both);
   both.fd2 = two;
-  EXPECT(0, two, SYNC_IOC_MERGE, both); /* of what is not reached: twice the same */
+  EXPECT(0, two, SYNC_IOC_MERGE, both); /* merges a fence that is not reached with itself */
   int merged = both.fence;
   EXPECT(0, one, SYNC_IOC_MERGE, both); /* one was reached */
   info = (struct sync_file_info){0};
@@ -143,7 +143,7 @@ static void fence(void **state) {
   info = (struct sync_file_info){.num_fences = 1};
   EXPECT(-EINVAL, merged, SYNC_IOC_FILE_INFO, info);
   assert_int_equal(polled(merged, 0), 0);
-  /* A point in the past, and one before the counter's wrap: reached at once. */
+  /* Two points in the past, one of them before the counter's wrap: both are reached at once. */
   int past = fence_of(sync_point.syncpoint_max), before = fence_of(sync_point.syncpoint_max - 5);
   assert_int_equal(polled(past, PATIENCE_MS), POLLIN);
   assert_int_equal(polled(before, PATIENCE_MS), POLLIN);
@@ -156,7 +156,7 @@ static void fence(void **state) {
     assert_int_equal(OS->close(fds[i]), 0);
 }
 
-static void pollfd(void **state) {
+static void pollfd_reports_once(void **state) {
   struct fixture *f = *state;
   struct host1x_create_pollfd poll_fd = {0};
   EXPECT(0, host1x, HOST1X_IOCTL_CREATE_POLLFD, poll_fd);
@@ -171,19 +171,20 @@ static void pollfd(void **state) {
   push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
   assert_true(wait_word(f->data.cpu, 1));
-  /* Both waits are one batch: reported once, then removed. */
+  /* Both waits form one batch, which is reported once and then removed. */
   assert_int_equal(polled(poll_fd.fd, PATIENCE_MS), POLLIN | POLLPRI);
   assert_int_equal(polled(poll_fd.fd, 0), 0);
   EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger); /* reached before */
   assert_int_equal(polled(poll_fd.fd, 0), POLLIN | POLLPRI);
-  /* Closed with a wait outstanding. */
+  /* The fd is closed while a wait is outstanding. */
   trigger.threshold += 5;
   EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
   assert_int_equal(OS->close(poll_fd.fd), 0);
 }
 
-/* Only what was asked for is reported, and of fds that are not the device's what they have. */
-static void asked_events(void **state) {
+/* Poll reports only the events asked for. For fds that are not the device's it reports what Linux
+ * reports. */
+static void poll_reports_requested_events(void **state) {
   int pipes[2];
   struct host1x_create_pollfd poll_fd = {0};
   (void)state;
@@ -209,8 +210,8 @@ static void asked_events(void **state) {
   close(pipes[1]);
 }
 
-/* A reset raises the counter by 1000, which wakes all waiters, and so does a close; 7. */
-static void raised(void **state) {
+/* A reset increases the counter by 1000, which wakes all waiters; so does a close. Section 7. */
+static void reset_wakes_waiters(void **state) {
   struct fixture *f = *state;
   int fd = fence_of(sync_point.syncpoint_max + 1000),
       more = fence_of(sync_point.syncpoint_max + 1001);
@@ -230,8 +231,8 @@ static int event_of(int tsg, uint32_t id) {
   return event.event_fd;
 }
 
-/* 6, "Events without syncpoints": each TSG with channels gets them, once. */
-static void events(void **state) {
+/* Section 6, "Events without syncpoints": each TSG with channels gets each event once. */
+static void tsg_events_are_reported_once(void **state) {
   struct fixture *f = *state;
   struct nvgpu_gpu_open_tsg_args empty = {0};
   EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, empty);
@@ -247,7 +248,7 @@ static void events(void **state) {
     assert_int_equal(polled(fds[i], 0), told[i]);
   for (int i = 0; i < 5; i++)
     assert_int_equal(polled(fds[i], 0), 0);
-  /* A dead channel's TSG gets them, too. */
+  /* The TSG of a dead channel gets the events too. */
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
   assert_int_equal(polled(fds[0], 0), told[0]);
   assert_int_equal(OS->close((int)empty.tsg_fd), 0);
@@ -269,8 +270,8 @@ static bool told_so_often(const void *unused, uint32_t times) {
   return told == (int)times;
 }
 
-/* Of two threads that wait at one fd, each event wakes one; the other continues to wait. */
-static void event_for_one(void **state) {
+/* When two threads wait at one fd, each event wakes one of them; the other continues to wait. */
+static void event_wakes_one_thread(void **state) {
   struct fixture *f = *state;
   int event = event_of(f->c.tsg, NVGPU_EVENT_BLOCKING_SYNC);
   pthread_t thread[2];
@@ -278,7 +279,7 @@ static void event_for_one(void **state) {
   for (int i = 0; i < 2; i++)
     assert_int_equal(pthread_create(&thread[i], NULL, wait_for_event, &event), 0);
   for (uint32_t i = 1; i <= 2; i++) {
-    usleep(20000); /* both sleep, most likely */
+    usleep(20000); /* by now both threads are likely to sleep */
     push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
     submit(&f->c, &f->ch);
     assert_true(wait_until(told_so_often, NULL, i));
@@ -304,8 +305,8 @@ static void *wait_all(void *reached) {
   return NULL;
 }
 
-/* No increment is missed, whichever thread comes first. */
-static void race(void **state) {
+/* No increment is missed, whichever thread is first. */
+static void no_increment_is_missed(void **state) {
   struct fixture *f = *state;
   pthread_t thread[WAITERS];
   int reached = 0;
@@ -339,15 +340,15 @@ static void merge_into_read_only(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(fence, setup, teardown),
+      cmocka_unit_test_setup_teardown(host1x_checks, setup, teardown),
+      cmocka_unit_test_setup_teardown(fences_and_merges, setup, teardown),
       cmocka_unit_test_setup_teardown(merge_into_read_only, setup, teardown),
-      cmocka_unit_test_setup_teardown(pollfd, setup, teardown),
-      cmocka_unit_test_setup_teardown(asked_events, setup, teardown),
-      cmocka_unit_test_setup_teardown(raised, setup, teardown),
-      cmocka_unit_test_setup_teardown(events, setup, teardown),
-      cmocka_unit_test_setup_teardown(event_for_one, setup, teardown),
-      cmocka_unit_test_setup_teardown(race, setup, teardown),
+      cmocka_unit_test_setup_teardown(pollfd_reports_once, setup, teardown),
+      cmocka_unit_test_setup_teardown(poll_reports_requested_events, setup, teardown),
+      cmocka_unit_test_setup_teardown(reset_wakes_waiters, setup, teardown),
+      cmocka_unit_test_setup_teardown(tsg_events_are_reported_once, setup, teardown),
+      cmocka_unit_test_setup_teardown(event_wakes_one_thread, setup, teardown),
+      cmocka_unit_test_setup_teardown(no_increment_is_missed, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

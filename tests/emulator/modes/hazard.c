@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { CAUGHT = 98 }; /* not that of a sanitizer's report */
+enum { CAUGHT = 98 }; /* differs from the exit status of a sanitizer's report */
 
 static int in_child(const struct hazard *h) {
   void *state;
@@ -24,7 +24,7 @@ static int in_child(const struct hazard *h) {
   return 0;
 }
 
-/* The number of seeds, from 1 on, under which the client is caught. */
+/* Returns the number of seeds, starting at 1, under which the client fails. */
 static unsigned caught(const struct hazard *h) {
   unsigned count = 0;
   for (unsigned seed = 1; seed <= HAZARD_SEEDS; seed++) {

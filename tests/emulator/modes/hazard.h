@@ -1,6 +1,5 @@
-/* Hazards of adversarial mode: a wrong client fails under some seeds, the same client without the
- * mistake under none.
- */
+/* Hazards of adversarial mode. A client with the mistake fails under some seeds; the same client
+ * without it fails under none. */
 #ifndef TEGRACL_TEST_HAZARD_H
 #define TEGRACL_TEST_HAZARD_H
 
@@ -8,16 +7,17 @@
 
 enum {
   HAZARD_SEEDS = 24,
-  HAZARD_ROUNDS = 20, /* chances to be caught, under each seed */
+  HAZARD_ROUNDS = 20, /* rounds under each seed in which the client can fail */
 };
 
-/* One round on a channel that has been set up. True: the result is right. */
+/* client runs one round on a channel that has been set up, and returns whether the result is
+ * right. */
 struct hazard {
   bool (*client)(struct fixture *f, unsigned round, bool right);
   bool right;
 };
 
-/* A test of cmocka, whose initial state is a struct hazard. */
+/* A cmocka test whose initial state is a struct hazard. */
 void hazard(void **state);
 
 #define HAZARD(function)                                                                           \

@@ -1,6 +1,5 @@
-/* Check mode at the device: what a client says about its memory, and reports of its mistakes. They
- * go to stderr, which is read back.
- */
+/* Check mode at the device: the client's notes about its memory, and the reports of its mistakes,
+ * which the test reads back from stderr. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +43,7 @@ static struct emulator_note note_on(const struct client *c, uint32_t kind, const
                                 .bytes = name ? strlen(name) : 0};
 }
 
-static void modes(void **state) {
+static void check_modes(void **state) {
   (void)state;
   struct client c;
   struct emulator_modes m = {0, 7};
@@ -55,7 +54,7 @@ static void modes(void **state) {
   client_close(&c);
 }
 
-static void notes(void **state) {
+static void invalid_notes_are_refused(void **state) {
   (void)state;
   struct client c;
   client_open(&c);
@@ -80,7 +79,7 @@ static void notes(void **state) {
   n = good;
   n.data = 8;
   EXPECT(-EFAULT, c.node, EMULATOR_IOCTL_NOTE, n);
-  /* What is said of memory lies in one mapping. */
+  /* The memory that a note names must lie in one mapping. */
   n = note_on(&c, EMULATOR_NOTE_UNWRITTEN, &b, NULL);
   EXPECT(0, c.node, EMULATOR_IOCTL_NOTE, n);
   n.size = 0x3000;
@@ -103,14 +102,14 @@ static void unmapped_twice(void **state) {
   EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap);
   assert_string_equal(reports(), "");
   divert();
-  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* no error of the kernel */
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, unmap); /* not an error of the kernel */
   assert_non_null(strstr(reports(), "where nothing is mapped: already done for buffer 1"));
   b.va = 0;
   buffer_destroy(&c, &b);
   client_close(&c);
 }
 
-static void leaks(void **state) {
+static void leaks_are_reported(void **state) {
   (void)state;
   struct client c;
   client_open(&c);
@@ -130,8 +129,8 @@ static void leaks(void **state) {
   assert_int_equal(OS->close(kept.fd), 0);
 }
 
-/* What runs over the end of a mapping lands in no other one. */
-static void gaps(void **state) {
+/* No mapping follows another one directly, so an overrun does not reach another mapping. */
+static void mappings_are_not_adjacent(void **state) {
   (void)state;
   enum { COUNT = 8 };
   struct client c;
@@ -147,8 +146,9 @@ static void gaps(void **state) {
   client_close(&c);
 }
 
-/* The rest of a buffer's last page belongs to no buffer: not read as a pushbuffer either. */
-static void padding(void **state) {
+/* The rest of a buffer's last page belongs to no buffer, so it cannot be read as a pushbuffer
+ * either. */
+static void padding_is_not_readable(void **state) {
   enum { ASKED = 100, BEHIND = 2048, WORDS = 4096 };
   struct fixture *f = *state;
   struct buffer b = buffer_create(&f->c, ASKED, true);
@@ -164,12 +164,12 @@ static void padding(void **state) {
 int main(void) {
   setenv("TEGRACL_EMULATOR", "check:leaks", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(modes),
-      cmocka_unit_test(notes),
+      cmocka_unit_test(check_modes),
+      cmocka_unit_test(invalid_notes_are_refused),
       cmocka_unit_test(unmapped_twice),
-      cmocka_unit_test(leaks),
-      cmocka_unit_test(gaps),
-      cmocka_unit_test_setup_teardown(padding, fixture_setup, fixture_teardown),
+      cmocka_unit_test(leaks_are_reported),
+      cmocka_unit_test(mappings_are_not_adjacent),
+      cmocka_unit_test_setup_teardown(padding_is_not_readable, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Clients that would hang or stall a board, under failures that the kernel may cause: the device
- * names the rule that they break. One kind in each process, since TEGRACL_EMULATOR is read once.
+/* Clients that would hang or stall on a board after failures that the kernel may cause: the device
+ * reports the rule that they break. Each kind runs in a process of its own, because
+ * TEGRACL_EMULATOR is read only once.
  *
  * test_faults KIND
  */
@@ -72,8 +73,8 @@ static void fenced_close(struct fenced *f) {
   client_close(&f->c);
 }
 
-/* Increments the syncpoint, and waits for it only by the fence, as tegracl once did, though the
- * memory is written. Returns poll's result. */
+/* Increments the syncpoint and waits only for its fence, an earlier error of tegracl, although
+ * memory is written too. Returns poll's result. */
 static int wait_once(struct fenced *f, uint32_t value) {
   enum { PATIENCE = 100, OVERSLEPT_US = 60000 };
   const uint32_t release = hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE);
@@ -88,7 +89,7 @@ static int wait_once(struct fenced *f, uint32_t value) {
   assert_true(wait_word(f->data.cpu, value));
   usleep(OVERSLEPT_US);
   assert_int_equal(OS->close(fence.fence_fd), 0);
-  /* One whose point is reached when it is made is never late. */
+  /* A fence whose point is already reached when it is created is never late. */
   EXPECT(0, f->host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
   p.fd = fence.fence_fd;
   assert_int_equal(OS->poll(&p, 1, PATIENCE_MS), 1);
@@ -96,7 +97,7 @@ static int wait_once(struct fenced *f, uint32_t value) {
   return ready;
 }
 
-static void lost_fences(void **state) {
+static void lost_fence_is_reported(void **state) {
   (void)state;
   struct fenced f = {.host1x = -1};
   fenced_open(&f);
@@ -114,8 +115,8 @@ static void lost_fences(void **state) {
 
 /* ---- preemption ---- */
 
-/* As tegracl once did: a channel without its preemption mode is not used. */
-static void refused_preemption(void **state) {
+/* An earlier error of tegracl: it did not use a channel whose preemption mode could not be set. */
+static void unused_channel_is_reported(void **state) {
   (void)state;
   struct client c;
   struct channel ch;
@@ -127,8 +128,8 @@ static void refused_preemption(void **state) {
   channel_close(&c, &ch);
   assert_non_null(strstr(reports(), "nvgpu_gr_setup_set_preemption_mode"));
 
-  /* A channel that is used all the same is not reported, even if it is closed in the turn that
-   * wrote what the client waits for. */
+  /* No report is made for a channel that is used nevertheless, even if it is closed in the turn
+   * that wrote the word for which the client waits. */
   struct buffer data = buffer_create(&c, 4096, true);
   catch_reports();
   for (uint32_t i = 1; i <= 100; i++) {
@@ -137,7 +138,7 @@ static void refused_preemption(void **state) {
     push_semaphore(&ch, data.va, i, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
     submit(&c, &ch);
     while (*(volatile uint32_t *)data.cpu != i)
-      ; /* not wait_word, which sleeps: the turn would have ended */
+      ; /* wait_word would sleep until the turn has ended */
     channel_close(&c, &ch);
   }
   assert_string_equal(reports(), "");
@@ -145,8 +146,8 @@ static void refused_preemption(void **state) {
   client_close(&c);
 }
 
-/* As tegracl once did: channels are opened and closed during a long kernel. */
-static void channels_beside_a_kernel(void **state) {
+/* An earlier error of tegracl: it opened and closed channels during a long kernel. */
+static void channels_during_kernel(void **state) {
   (void)state;
   struct client c;
   struct channel busy, second = {.fd = -1};
@@ -185,7 +186,7 @@ static void channels_beside_a_kernel(void **state) {
   assert_int_equal(refused, -EBUSY);
   assert_non_null(strstr(text, "nvgpu_fifo_preempt_tsg"));
 
-  /* The close fails, too, and that is the end of the TSG. */
+  /* The close fails too, which ends the TSG. */
   struct nvgpu_get_param_args dead = {0};
   EXPECT(0, busy.fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
   assert_int_equal(dead.value, 0);
@@ -202,8 +203,8 @@ static void channels_beside_a_kernel(void **state) {
 
 /* ---- signals and busy hardware ---- */
 
-/* With adversarial timing: a client that repeats its calls succeeds. */
-static void interruptions(void **state) {
+/* With adversarial timing, a client that repeats its calls succeeds. */
+static void client_repeats_interrupted_calls(void **state) {
   (void)state;
   enum { POLLS = 300, ROUNDS = 20 };
   struct client c;
@@ -217,7 +218,7 @@ static void interruptions(void **state) {
     assert_true(ready == 0 || ready == -EINTR);
     interrupted += ready != 0;
     over += ready == 0;
-    assert_int_equal(OS->poll(&none, 1, 0), 0); /* it does not sleep */
+    assert_int_equal(OS->poll(&none, 1, 0), 0); /* this call does not sleep */
   }
   assert_true(interrupted > 0 && over > interrupted);
 
@@ -240,10 +241,10 @@ int main(int argc, char **argv) {
     const char *kind, *options;
     struct CMUnitTest test;
   } kinds[] = {
-      {"refused-preemption", "fault:preemption", cmocka_unit_test(refused_preemption)},
-      {"preemption", "preempt:100", cmocka_unit_test(channels_beside_a_kernel)},
-      {"interruptions", "adversarial:1", cmocka_unit_test(interruptions)},
-      {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fences)},
+      {"refused-preemption", "fault:preemption", cmocka_unit_test(unused_channel_is_reported)},
+      {"preemption", "preempt:100", cmocka_unit_test(channels_during_kernel)},
+      {"interruptions", "adversarial:1", cmocka_unit_test(client_repeats_interrupted_calls)},
+      {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fence_is_reported)},
   };
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
     if (argc > 1 && strcmp(argv[1], kinds[i].kind) == 0) {

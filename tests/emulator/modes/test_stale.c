@@ -1,8 +1,7 @@
 /* Adversarial mode: for each cache that keeps its contents until it is invalidated, a client that
- * does not invalidate it, which fails under some seeds, and the same client when it does.
- * docs/hardware/command-stream.md 4.4, 8.3; docs/hardware/bring-up.md, trap 38. On the emulator's
- * SMs.
- */
+ * does not invalidate it, which fails under some seeds, and the same client with the invalidation.
+ * docs/hardware/command-stream.md 4.4, 8.3; docs/hardware/bring-up.md, trap 38. The test runs on
+ * the emulator's SMs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,15 +18,15 @@ enum {
   BANK_BYTES = 0x200,
   PARAMETERS = 0x160,
   ADDEND = 0x100,
-  /* In the page of results. */
+  /* Offsets in the page of results. */
   RESULT = 0,
   SOURCE = 1024,
-  FROM = 2048, /* what the copy engine copies */
+  FROM = 2048, /* the source of the copy engine */
 
   COPY_NON_PIPELINED_PITCH = 0x182, /* docs/hardware/command-stream.md 7.1 */
 };
 
-/* `*out = *in + ADDEND` for sm_87, as nvcc 13.0 compiled it, without the prologue. */
+/* `*out = *in + ADDEND` for sm_87, as compiled by nvcc 13.0, without the prologue. */
 static const uint64_t add[] = {
     0x00000a00ff017624, 0x000fe400078e00ff, /* IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] */
     0x0000580000027a02, 0x000fe20000000f00, /* MOV R2, c[0x0][0x160] */
@@ -53,14 +52,14 @@ static void put_code(struct fixture *f, uint32_t addend) {
   memcpy(f->code.cpu, code, sizeof(code));
 }
 
-/* The parameters in a slot's bank: offsets in the page of results. */
+/* Sets the parameters in a slot's bank, which are offsets in the page of results. */
 static void put_bank(struct fixture *f, unsigned slot, unsigned offset, unsigned to) {
   const uint64_t parameters[] = {f->data.va + offset, f->data.va + to};
   memcpy((char *)f->code.cpu + BANK + slot * BANK_BYTES + PARAMETERS, parameters,
          sizeof(parameters));
 }
 
-/* Flags of a descriptor that drop what a grid must not see. */
+/* Which caches the flags of a descriptor invalidate. */
 enum {
   DROP_CONSTANTS = 1,
   DROP_DATA = 2,
@@ -87,13 +86,13 @@ static void compute(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, method, data);
 }
 
-/* Runs what was pushed. */
+/* Runs the pushed words and returns whether the result is as expected. */
 static bool gives(struct fixture *f, uint32_t expected) {
   fixture_run(f);
   return *word_at(f, RESULT) == expected;
 }
 
-/* Another descriptor in the same place. */
+/* Another descriptor at the same address. */
 static bool descriptor(struct fixture *f, unsigned round, bool right) {
   const unsigned place = SOURCE + round % 8 * 128;
   put_code(f, ADDEND);
@@ -108,7 +107,7 @@ static bool descriptor(struct fixture *f, unsigned round, bool right) {
   return gives(f, round + ADDEND);
 }
 
-/* One that was fetched before it was complete. */
+/* A descriptor that was prefetched before it was complete. */
 static bool prefetched_descriptor(struct fixture *f, unsigned round, bool right) {
   put_code(f, ADDEND);
   for (unsigned i = 0; i < 2; i++) {
@@ -123,14 +122,14 @@ static bool prefetched_descriptor(struct fixture *f, unsigned round, bool right)
   return gives(f, 1 + ADDEND);
 }
 
-/* What drops a cache: a flag of the descriptor, and two methods. */
+/* The ways to invalidate a cache: a flag of the descriptor, and data for two methods. */
 struct drop {
   unsigned flag;
   uint32_t waiting, at_once;
 };
 
-/* Launches with bank 0 and what is right but for one cache, which is dropped in one of
- * the three ways, or in none. */
+/* Launches a grid with bank 0. All caches but one are invalidated; that one is invalidated in one
+ * of the three ways if right, and not at all otherwise. */
 static void launch_with(struct fixture *f, unsigned round, bool right, const struct drop *drop) {
   const unsigned way = right ? round % 3 : 3;
   put_qmd(f, round, 0, DROP_ALL & ~(way == 0 ? 0 : drop->flag));
@@ -141,7 +140,7 @@ static void launch_with(struct fixture *f, unsigned round, bool right, const str
   fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* Other constants in the same place. */
+/* Other constants at the same address. */
 static bool constants(struct fixture *f, unsigned round, bool right) {
   const unsigned place = SOURCE + round % 8 * 128;
   put_code(f, ADDEND);
@@ -156,7 +155,7 @@ static bool constants(struct fixture *f, unsigned round, bool right) {
   return gives(f, round + ADDEND);
 }
 
-/* Other code in the same place. */
+/* Other code at the same address. */
 static bool code(struct fixture *f, unsigned round, bool right) {
   put_code(f, round);
   *word_at(f, SOURCE) = 0;
@@ -170,7 +169,8 @@ static bool code(struct fixture *f, unsigned round, bool right) {
   return gives(f, round);
 }
 
-/* A launch that reads a word which another channel has just written. */
+/* Launches a grid that reads a word which the CPU, the copy engine or another SM has just
+ * written. */
 static void launch_reader(struct fixture *f, unsigned round, bool right, unsigned to) {
   put_code(f, ADDEND);
   put_bank(f, 0, SOURCE, to);
@@ -209,7 +209,7 @@ static bool data_of_the_copy_engine(struct fixture *f, unsigned round, bool righ
   return gives(f, round + ADDEND);
 }
 
-/* A grid's own writes, read by the next one on another SM. */
+/* The next grid, on another SM, reads a grid's own writes. */
 static bool data_of_a_grid(struct fixture *f, unsigned round, bool right) {
   if (round == 0)
     *word_at(f, SOURCE) = 0;

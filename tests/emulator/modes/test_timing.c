@@ -1,7 +1,6 @@
-/* Adversarial timing: for each hazard of timing, a client that does not wait as it must, which
- * fails under some seeds, and the same client when it waits, which passes under all.
- * docs/hardware/command-stream.md 3, 4.3, 8; docs/hardware/bring-up.md 6.
- */
+/* Adversarial timing: for each timing hazard, a client without the necessary wait, which fails
+ * under some seeds, and the same client with the wait, which passes under all.
+ * docs/hardware/command-stream.md 3, 4.3, 8; docs/hardware/bring-up.md 6. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +18,7 @@
 
 enum {
   BANK = 0x8000,
-  /* In the page of results. */
+  /* Offsets in the page of results. */
   COUNT = 0,
   RESULT = 64,
   MARK = 128, /* a semaphore of 16 bytes */
@@ -49,20 +48,20 @@ static bool is_over(const void *awaited, uint32_t old) {
   return is_another(a, old) || faulted(a->f);
 }
 
-/* A word of memory that the GPU writes, until it is not the old one, or work has failed.
- * False: the latter. */
+/* Waits until the GPU has changed the word from its old value, or until the work has failed.
+ * Returns whether the word changed. */
 static bool changes(struct fixture *f, const void *word, uint32_t old) {
   const struct awaited awaited = {f, word};
   return wait_until(is_over, &awaited, old) && is_another(&awaited, old);
 }
 
-/* Ends what was pushed with a release at offset and submits it. */
+/* Pushes a release to offset and submits the pushed words. */
 static void submit_release(struct fixture *f, unsigned offset, uint64_t payload, uint32_t execute) {
   push_semaphore(&f->ch, f->data.va + offset, payload, execute);
   submit(&f->c, &f->ch);
 }
 
-/* Submits, and waits for the release. */
+/* Submits the pushed words with a release and waits for it. */
 static bool run(struct fixture *f) {
   static uint32_t serial;
   submit_release(f, DONE, ++serial, RELEASE_64_WFI);
@@ -73,8 +72,7 @@ static void wait_for_idle(struct fixture *f) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
 }
 
-/* A launch, in its own descriptor, of a grid that counts COUNT up by one in each
- * work-group. */
+/* Launches, with a descriptor of its own, a grid that increments COUNT once in each work-group. */
 static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
   uint64_t program = fixture_program(
       f, 0,
@@ -83,7 +81,7 @@ static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
   fixture_launch(f, slot, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* The same of a grid that sets RESULT to word 0 of its constant bank. */
+/* The same for a grid that sets RESULT to word 0 of its constant bank. */
 static void launch_read(struct fixture *f, unsigned slot, uint64_t bank) {
   uint64_t program = fixture_program(
       f, 1, &(struct fake_program){.operation = FAKE_BANK, .address = f->data.va + RESULT});
@@ -93,7 +91,7 @@ static void launch_read(struct fixture *f, unsigned slot, uint64_t bank) {
   fixture_launch(f, slot, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* ---- the clients: true, if everything was as they expect ---- */
+/* ---- the clients, which return whether all results were as they expect ---- */
 
 /* 8.3, hazard 1: a descriptor is rewritten before the GPU has read it. */
 static bool rewritten_qmd(struct fixture *f, unsigned round, bool right) {
@@ -106,7 +104,7 @@ static bool rewritten_qmd(struct fixture *f, unsigned round, bool right) {
   return run(f) && *word_at(f, COUNT) == (round + 1) * UINT64_C(3);
 }
 
-/* The same of a constant bank. */
+/* The same with a constant bank. */
 static bool rewritten_bank(struct fixture *f, unsigned round, bool right) {
   uint32_t *bank = (uint32_t *)(void *)((char *)f->code.cpu + BANK);
   *bank = 2 * round + 1;
@@ -123,14 +121,14 @@ static uint32_t get_pointer(const struct fixture *f) {
                          __ATOMIC_SEQ_CST);
 }
 
-/* Waits until GP_GET equals GP_PUT, which does not mean that the work is done. */
+/* Waits until GP_GET equals GP_PUT, which does not mean that the work is complete. */
 static bool believe_get(struct fixture *f) {
   while (get_pointer(f) != f->ch.put && !faulted(f))
     usleep(1);
   return !faulted(f);
 }
 
-/* 1.2: a slice of the pushbuffer is written again when GP_GET is past its entry. */
+/* 1.2: part of the pushbuffer is written again once GP_GET has passed its entry. */
 static bool reused_pushbuffer(struct fixture *f, unsigned round, bool right) {
   uint32_t *const word = f->ch.word, start = f->ch.start;
   push_semaphore(&f->ch, f->data.va + MARK, round + 1, RELEASE_64);
@@ -142,7 +140,8 @@ static bool reused_pushbuffer(struct fixture *f, unsigned round, bool right) {
   return run(f) && *word_at(f, MARK) == round + 1;
 }
 
-/* 1.2: the pushbuffer is edited when GP_PUT is past it, though before it is due. */
+/* 1.2: the pushbuffer is edited after GP_PUT has passed it, although before its turn to be
+ * executed. */
 static bool edited_pushbuffer(struct fixture *f, unsigned round, bool right) {
   enum { GO = 512, PAYLOAD = 3 };
   push_semaphore(&f->ch, f->data.va + GO, round + 1,
@@ -168,7 +167,7 @@ static bool overtaking_release(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* Section 3.1: the time of a report is visible before its payload. */
+/* 3.1: the time of a report becomes visible before its payload. */
 static bool time_before_payload(struct fixture *f, unsigned round, bool right) {
   const struct semaphore_report *mark = fixture_data(f, MARK);
   uint32_t before = (uint32_t)mark->timestamp_ns;
@@ -179,7 +178,7 @@ static bool time_before_payload(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* 1.3: GP_GET where GP_PUT is, taken for the end of all work. */
+/* 1.3: the client takes GP_GET equal to GP_PUT for the end of all work. */
 static bool believed_get(struct fixture *f, unsigned round, bool right) {
   launch_count(f, round, 10);
   bool good = true;
@@ -220,7 +219,7 @@ static void launch_with_stack(struct fixture *f, unsigned slot) {
   qmd_set(fixture_qmd(f, slot), QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE, THREAD_BYTES);
 }
 
-/* 4.3, trap 23: another pool of local memory while a kernel uses the old one. */
+/* 4.3, trap 23: the local-memory pool is replaced while a kernel uses the old one. */
 static bool replaced_pool(struct fixture *f, unsigned round, bool right) {
   struct buffer pools[2];
   for (unsigned i = 0; i < 2; i++)
@@ -270,7 +269,7 @@ static void copy(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COPY, method, data);
 }
 
-/* A transfer of COUNT to RESULT, and what LAUNCH_DMA does besides. */
+/* Pushes a copy of COUNT to RESULT; launch adds bits of LAUNCH_DMA. */
 static void launch_copy(struct fixture *f, unsigned round, uint32_t launch) {
   const uint64_t from = f->data.va + COUNT, to = f->data.va + RESULT;
   *word_at(f, COUNT) = round + 1;
@@ -283,13 +282,13 @@ static void launch_copy(struct fixture *f, unsigned round, uint32_t launch) {
   copy(f, NVC7B5_LAUNCH_DMA, 0x182 | launch); /* non-pipelined, pitch to pitch */
 }
 
-/* MARK changes, and the copy is there then. */
+/* Waits until MARK changes; returns whether the copy is complete by then. */
 static bool copied(struct fixture *f, unsigned round) {
   return changes(f, word_at(f, MARK), round) &&
          __atomic_load_n(word_at(f, RESULT), __ATOMIC_SEQ_CST) == round + 1;
 }
 
-/* 7.1, 3.1: a transfer, and a release of the host that does not wait for it. */
+/* 7.1, 3.1: a copy, and a release of the host class that does not wait for it. */
 static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
   launch_copy(f, round, 0);
   submit_release(f, MARK, round + 1, right ? RELEASE_64_WFI : RELEASE_64);
@@ -297,7 +296,7 @@ static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* 7.1: the copy class's own semaphore, without a flush before it. */
+/* 7.1: the semaphore of the copy class, without a flush before it. */
 static bool unflushed_copy(struct fixture *f, unsigned round, bool right) {
   const uint64_t mark = f->data.va + MARK;
   copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -312,7 +311,7 @@ static bool unflushed_copy(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
-/* 8.5: what one channel makes, another reads without an acquire. */
+/* 8.5: a channel reads the result of another one without an acquire. */
 static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
   static struct channel other;
   if (!round) {
@@ -322,7 +321,7 @@ static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
   launch_count(f, 2 * round, 10);
   submit_release(f, MARK, round + 1, RELEASE_64_WFI);
   struct channel first = f->ch;
-  f->ch = other; /* now the fixture's functions write to this one */
+  f->ch = other; /* the fixture's functions now write to this channel */
   if (right)
     push_semaphore(&f->ch, f->data.va + MARK, round + 1,
                    hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
@@ -340,8 +339,7 @@ static void preempt_in_the_middle(struct channel *ch) {
   assert_int_equal(OS->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &mode), 0);
 }
 
-/* 4.3, trap T13: TSGs that take turns in the middle of their grids have one pool of local
- * memory. */
+/* 4.3, trap T13: TSGs that preempt each other's grids share one local-memory pool. */
 static bool shared_pool(struct fixture *f, unsigned round, bool right) {
   static struct channel other;
   static struct buffer pools[2];
@@ -355,7 +353,7 @@ static bool shared_pool(struct fixture *f, unsigned round, bool right) {
     for (unsigned i = 0; i < 2; i++)
       pools[i] = buffer_create(&f->c, (uint64_t)TPC_BYTES * TPCS, true);
   }
-  /* A grid that is being executed until the CPU says so, */
+  /* A grid that runs until the CPU writes MARK. */
   const struct fake_program until = {.operation = FAKE_COUNT,
                                      .address = f->data.va + MARK,
                                      .value = round + 1,
@@ -368,7 +366,7 @@ static bool shared_pool(struct fixture *f, unsigned round, bool right) {
   if (!changes(f, word_at(f, RESULT), turns))
     return false;
   struct channel first = f->ch;
-  f->ch = other; /* now the fixture's functions write to this one: */
+  f->ch = other; /* the fixture's functions now write to this channel */
   set_pool(f, &pools[right]);
   launch_with_stack(f, 1);
   bool good = run(f);
@@ -380,7 +378,7 @@ static bool shared_pool(struct fixture *f, unsigned round, bool right) {
 
 /* ---- the word ---- */
 
-/* A random seed is printed, once; one that is given is not. */
+/* A random seed is printed once; a given seed is not printed. */
 static void opens(const void *told) {
   char text[256] = "";
   FILE *diverted = tmpfile();
@@ -407,7 +405,7 @@ static void no_device(const void *unused) {
     _exit(1);
 }
 
-static void seeds(void **state) {
+static void random_seed_is_printed(void **state) {
   with_emulator("adversarial", opens, "told");
   with_emulator("adversarial:0x7fffffffffffffff", opens, NULL);
   with_emulator("check,adversarial:5", opens, NULL);
@@ -418,11 +416,21 @@ static void seeds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HAZARD(rewritten_qmd),     HAZARD(rewritten_bank),     HAZARD(reused_pushbuffer),
-      HAZARD(edited_pushbuffer), HAZARD(overtaking_release), HAZARD(time_before_payload),
-      HAZARD(believed_get),      HAZARD(dependent_grids),    HAZARD(replaced_pool),
-      HAZARD(freed_pool),        cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
-      HAZARD(unflushed_copy),    HAZARD(unordered_channels), HAZARD(shared_pool),
+      HAZARD(rewritten_qmd),
+      HAZARD(rewritten_bank),
+      HAZARD(reused_pushbuffer),
+      HAZARD(edited_pushbuffer),
+      HAZARD(overtaking_release),
+      HAZARD(time_before_payload),
+      HAZARD(believed_get),
+      HAZARD(dependent_grids),
+      HAZARD(replaced_pool),
+      HAZARD(freed_pool),
+      cmocka_unit_test(random_seed_is_printed),
+      HAZARD(overtaken_copy),
+      HAZARD(unflushed_copy),
+      HAZARD(unordered_channels),
+      HAZARD(shared_pool),
       HAZARD(moved_textures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

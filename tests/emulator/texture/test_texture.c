@@ -1,7 +1,6 @@
-/* The texture units against a reference in doubles, which computes from what a header was made
- * from, and not from the header: test_texture [CASES]. Then what must be refused, conversions of
- * all values of 8 and 16 bits, and headers of random bits.
- */
+/* Compares the texture units with a reference in double precision that uses the values from which a
+ * header was made and not the header itself: test_texture [CASES]. Also tests refusals, conversions
+ * of all 8-bit and 16-bit values, and headers of random bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +40,8 @@ static const struct format {
 } formats[] = {TEXTURE_FORMATS(ROW)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* Widths from the lowest bit on; the rest are equal parts. */
+/* Returns the width of a component. In the special formats the widths are listed from the lowest
+ * bit on; all other formats have equal parts. */
 static unsigned component_bits(const struct format *f, unsigned i) {
   static const uint8_t special[][5] = {{TIC_COMPONENTS_B5G6R5, 5, 6, 5, 0},
                                        {TIC_COMPONENTS_A1B5G5R5, 5, 5, 5, 1},
@@ -64,7 +64,7 @@ static double half_value(unsigned raw) {
   return sign * (exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24));
 }
 
-/* The value of a component, as the number that it means. */
+/* Returns the number that a component represents. */
 static double component_value(const struct format *f, const uint8_t *texel, unsigned i) {
   unsigned at = 0;
   for (unsigned k = 0; k < i; k++)
@@ -199,7 +199,7 @@ static void make_sampler(struct scene *s) {
   }
 }
 
-/* Infinities and NaNs make sums that cannot be compared. */
+/* Removes infinities and NaNs, because sums of them cannot be compared. */
 static void make_finite(const struct format *f) {
   if (f->type != TIC_R_DATA_TYPE_NUM_FLOAT)
     return;
@@ -220,7 +220,7 @@ static void random_scene(struct scene *s) {
   for (unsigned i = 0; i < 3; i++) {
     s->size[i] = i < s->dimensions ? s->normalized ? 1u << below(5) : 1 + below(SIDE_MAX) : 1;
     s->mode[i] = (uint8_t)below(8);
-    /* Here the reference has no model. */
+    /* The reference does not model these modes. */
     if (s->mode[i] == TSC_ADDRESS_U_CLAMP_OGL || s->mode[i] == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL)
       s->mode[i] = TSC_ADDRESS_U_BORDER;
   }
@@ -244,7 +244,8 @@ static void random_scene(struct scene *s) {
 
 /* --- the reference --------------------------------------------------------- */
 
-/* Where a byte lies in a GOB: bits of x and y from the lowest bit of the offset on. */
+/* Returns the offset of a byte in a GOB. The string lists the bits of x and y from the lowest bit
+ * of the offset on. */
 static uint64_t place_in_gob(uint64_t x, uint64_t y) {
   static const char order[] = "xxxxyyxyx";
   uint64_t offset = 0;
@@ -259,7 +260,7 @@ static uint64_t texel_place(const struct scene *s, uint64_t x, uint64_t y, uint6
     return s->address + x * bytes;
   if (s->kind == PITCH)
     return s->address + y * s->pitch + x * bytes;
-  /* Counts the GOBs before it, block by block. */
+  /* Counts the GOBs before the texel, block by block. */
   const uint64_t high = 1u << s->block_height, deep = 1u << s->block_depth;
   const uint64_t across = (s->size[0] * bytes + 63) / 64;
   const uint64_t down = (s->size[1] + 8 * high - 1) / (8 * high);
@@ -269,7 +270,7 @@ static uint64_t texel_place(const struct scene *s, uint64_t x, uint64_t y, uint6
   return s->address + gobs * 512 + place_in_gob(x * bytes % 64, y % 8);
 }
 
-/* The texel that i means, or -1: by walking, not by arithmetic. */
+/* Returns the texel at coordinate i, or -1 for the border. Finds it by steps, unlike the device. */
 static int wrapped(int i, int n, unsigned mode) {
   switch (mode) {
   case TSC_ADDRESS_U_WRAP:
@@ -305,7 +306,7 @@ static double texel_value(const struct scene *s, const int at[3], unsigned layer
   return result_value(s->format, memory_bytes + (address - BASE), i);
 }
 
-/* Also how large what is summed is. */
+/* Also returns the magnitude of the terms of the sum. */
 static double sampled_value(const struct scene *s, const double at[3], const int offset[3],
                             unsigned layer, unsigned i, double *size) {
   int low[3] = {0};
@@ -341,14 +342,14 @@ static void compare(const struct scene *s, const uint32_t got[4], const double e
                number(s->format, got[i]), expected[i], error[i]);
 }
 
-static void samples(void **state) {
+static void samples_match_reference(void **state) {
   (void)state;
   unsigned done[KINDS] = {0};
   for (unsigned n = 0; n < cases; n++) {
     struct scene s;
     begin_input(n);
     random_scene(&s);
-    struct format undecoded = *s.format; /* what the sampler makes of it */
+    struct format undecoded = *s.format; /* the format as the sampler sees it */
     undecoded.srgb &= s.decodes_srgb;
     s.format = &undecoded;
     done[s.kind]++;
@@ -357,7 +358,7 @@ static void samples(void **state) {
       double at[3], expected[4], error[4];
       uint32_t got[4];
       for (unsigned d = 0; d < s.dimensions; d++) {
-        /* Multiples of 1/1024: with sides of powers of two all steps are exact. */
+        /* Multiples of 1/1024, with which all steps are exact if the sides are powers of two. */
         at[d] = ((double)below(4 * 1024 * s.size[d]) + 0.5) / 1024 - 1.5 * s.size[d];
         place.at[d] = (float)(s.normalized ? at[d] / s.size[d] : at[d]);
         place.offset[d] = one_in(3) ? (int)below(16) - 8 : 0;
@@ -380,7 +381,7 @@ static void samples(void **state) {
     assert_true(done[k] > cases / 20);
 }
 
-static void fetches(void **state) {
+static void fetches_match_reference(void **state) {
   (void)state;
   unsigned outside = 0;
   for (unsigned n = 0; n < cases; n++) {
@@ -419,14 +420,14 @@ static void fetches(void **state) {
   assert_true(outside > cases);
 }
 
-/* The four texels of TLD4 are those that linear filtering finds. */
-static void gathers(void **state) {
+/* TLD4 returns the four texels that linear filtering uses. */
+static void gathers_match_reference(void **state) {
   (void)state;
   for (unsigned n = 0; n < cases; n++) {
     struct scene s;
     begin_input(n);
     random_scene(&s);
-    struct format undecoded = *s.format; /* what the sampler makes of it */
+    struct format undecoded = *s.format; /* the format as the sampler sees it */
     undecoded.srgb &= s.decodes_srgb;
     s.format = &undecoded;
     if (s.dimensions != 2)
@@ -452,8 +453,8 @@ static void gathers(void **state) {
 
 /* --- conversions ----------------------------------------------------------- */
 
-/* Each value of 8 and 16 bits comes back when it is stored. */
-static void every_value(void **state) {
+/* Every 8-bit and 16-bit value is unchanged after it is read and stored. */
+static void stored_values_are_unchanged(void **state) {
   (void)state;
   static const struct {
     uint8_t bits, type;
@@ -502,8 +503,8 @@ static unsigned packed_half(double v) {
   return texel[0] | (unsigned)texel[1] << 8;
 }
 
-/* Halves between two values: to the nearer one, in the middle to the even one. */
-static void halves(void **state) {
+/* Values between two halves round to the nearer one; ties round to even. */
+static void halves_round_to_nearest(void **state) {
   (void)state;
   enum { LARGEST = 0x7bff, INFINITY_HALF = 0x7c00 };
   for (unsigned h = 0; h < LARGEST; h++) {
@@ -519,7 +520,7 @@ static void halves(void **state) {
   assert_int_equal(packed_half(-0.0), 0x8000);
 }
 
-static void saturation(void **state) {
+static void conversions_saturate(void **state) {
   (void)state;
   static const struct {
     uint8_t type;
@@ -557,7 +558,7 @@ static void saturation(void **state) {
 
 /* --- what is refused ------------------------------------------------------- */
 
-static void refusals(void **state) {
+static void invalid_headers_are_refused(void **state) {
   (void)state;
   static const struct {
     enum kind kind;
@@ -656,8 +657,8 @@ static bool read_nothing(void *space, uint64_t address, void *to, size_t bytes) 
   return --*(unsigned *)space;
 }
 
-/* Whatever the 32 bytes are, they are decoded or refused, and then read. */
-static void random_headers(void **state) {
+/* A header of any 32 bytes is either refused or decoded; a decoded one can be read. */
+static void random_headers_are_safe(void **state) {
   (void)state;
   static const float strange[] = {NAN,    HUGE_VALF, -HUGE_VALF, 3e38f,
                                   -3e38f, 1e-40f,    -0.0f,      16777216};
@@ -718,11 +719,11 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < MEMORY_BYTES; i++)
     noise[i] = (uint8_t)rnd();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samples),        cmocka_unit_test(fetches),
-      cmocka_unit_test(gathers),        cmocka_unit_test(every_value),
-      cmocka_unit_test(halves),         cmocka_unit_test(saturation),
-      cmocka_unit_test(refusals),       cmocka_unit_test(empty_header),
-      cmocka_unit_test(random_headers),
+      cmocka_unit_test(samples_match_reference),     cmocka_unit_test(fetches_match_reference),
+      cmocka_unit_test(gathers_match_reference),     cmocka_unit_test(stored_values_are_unchanged),
+      cmocka_unit_test(halves_round_to_nearest),     cmocka_unit_test(conversions_saturate),
+      cmocka_unit_test(invalid_headers_are_refused), cmocka_unit_test(empty_header),
+      cmocka_unit_test(random_headers_are_safe),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
