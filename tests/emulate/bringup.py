@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The bring-up of an Orin's GPU as it was first done from Python: ioctls by number,
 structures by struct.pack, mappings by mmap.mmap and by the C library's mmap through ctypes.
-It uses nothing of this project but tegraclc, which tells it where NVRTC is.
+It uses nothing of this project except tegraclc, which reports where NVRTC is.
 
-Steps and expected values: docs/hardware/bring-up.md 2 (column A) and 7. Run it
-with tegracl-emulate, or on a board: `tegracl-emulate bringup.py TEGRACLC`.
+The steps and expected values are those of docs/hardware/bring-up.md 2 (column A) and 7. Run it
+with tegracl-emulate, or directly on a board: `tegracl-emulate bringup.py TEGRACLC`.
 """
 import ctypes
 import errno
@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from nvrtc import Nvrtc  # noqa: E402
 
-# Requests, docs/hardware/kernel-interface.md 2.
+# Requests of docs/hardware/kernel-interface.md 2.
 GET_CHARACTERISTICS, ZCULL_GET_CTX_SIZE = 0xC0104705, 0x80044701
 ALLOC_AS, OPEN_TSG, OPEN_CHANNEL = 0xC0404708, 0xC0184709, 0xC004470B
 AS_BIND_CHANNEL, MAP_BUFFER_EX, UNMAP_BUFFER, ALLOC_SPACE = (
@@ -38,7 +38,7 @@ GP_GET, GP_PUT, DOORBELL = 0x88, 0x8C, 0x90
 PAGE = 4096
 FIRST_TOKEN = 511
 
-# The C library's functions as ctypes finds them: not through the program's symbols.
+# The C library's functions as ctypes finds them, not through the program's symbols.
 libc = ctypes.CDLL("libc.so.6", use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
@@ -64,7 +64,7 @@ def word64(address):
 
 
 def call(fd, request, form, *values):
-    """The ioctl of a structure, and the structure that came back."""
+    """Makes an ioctl with a structure and returns the structure after the call."""
     argument = bytearray(struct.pack(form, *values))
     fcntl.ioctl(fd, request, argument)
     return struct.unpack(form, argument)
@@ -97,7 +97,7 @@ class Buffer:
         self.va = gpu.map(self.fd) if mapped else 0
 
     def free(self):
-        """In an order that the kernel accepts: the GPU's mapping, the CPU's, the fd, the handle."""
+        """Frees in an order that the kernel accepts: GPU mapping, CPU mapping, fd, handle."""
         if self.va:
             call(self.gpu.address_space, UNMAP_BUFFER, "Q", self.va)
         libc.munmap(self.cpu, self.size)
@@ -132,7 +132,7 @@ class Channel:
         return got[5], got[8:11]
 
     def write(self, words):
-        """Puts the words into the pushbuffer and an entry for them into the ring."""
+        """Writes the words to the pushbuffer and an entry for them to the ring."""
         if self.used + 4 * len(words) > self.push.size:
             self.used = 0
         ctypes.memmove(self.push.cpu + self.used, struct.pack(f"{len(words)}I", *words),
@@ -170,7 +170,7 @@ def release(va, payload, execute):
 RELEASE_64_WFI, RELEASE_64_WFI_TIME = 0x01100001, 0x03100001
 
 
-# Long enough for a busy machine.
+# In seconds; long enough on a busy machine.
 SOON = 60
 
 
@@ -239,7 +239,7 @@ def channel(gpu):
 
 
 def write_read_back(gpu):
-    """Through mmap.mmap, which reads the fd's size and maps a duplicate of it."""
+    """Uses mmap.mmap, which reads the fd's size and maps a duplicate of it."""
     buffer = Buffer(gpu, PAGE, WRITE_COMBINE)
     with mmap.mmap(buffer.fd, PAGE) as memory:
         for pattern in 0, 0xFFFFFFFF, 0xDEADBEEF, 0x55AA55AA:
@@ -368,7 +368,7 @@ def launch(gpu):
     data.free()
 
 
-# ---- and the programs after it ----
+# ---- further programs ----
 
 def two_channels(gpu):
     gpu.copy = Channel(gpu, COPY)
@@ -388,8 +388,7 @@ def two_channels(gpu):
 
 
 def ring_wrap(gpu):
-    """1200 submissions through 1024 entries, the token always the same; now and then
-    without waiting for the one before."""
+    """1200 submissions through 1024 entries with the same token; waits for every seventh."""
     done = Buffer(gpu, PAGE, INNER_CACHEABLE)
     for i in range(1, 1201):
         gpu.compute.submit(release(done.va, i, RELEASE_64_WFI))

@@ -1,6 +1,5 @@
-/* The nodes' fds behave like a driver's: duplicates, closes of ranges, mappings, stat and access,
- * fork, vfork and exec.
- */
+/* The nodes' fds behave like those of a driver: duplicates, closes of ranges, mappings, stat and
+ * access, fork, vfork and exec. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +25,10 @@
 
 enum { PAGE = 4096, USERMODE_BYTES = 65536, SMS = 16 };
 
-/* The call gives -1 and that errno. */
+/* Checks that the call returns -1 with this errno. */
 #define FAILS(number, call) CHECK((errno = 0, (call) == -1) && errno == (number))
 
-/* A request that every control node answers: NUM_VSMS. */
+/* Returns whether fd is a control node, each of which answers the request NUM_VSMS. */
 static bool is_ctrl(int fd) {
   uint32_t sms[2] = {0};
   return ioctl(fd, 0xc0084712, sms) == 0 && sms[0] == SMS;
@@ -79,12 +78,12 @@ static void duplicates(void) {
   close(fd);
   CHECK(is_ctrl(copy) && is_ctrl(above));
   FAILS(EBADF, ioctl(fd, 0xc0084712, &null));
-  CHECK(dup2(copy, null) == null && is_ctrl(null)); /* onto an ordinary fd */
+  CHECK(dup2(copy, null) == null && is_ctrl(null)); /* replaces an ordinary fd */
   close(copy);
   close(above);
   CHECK(is_ctrl(null));
   int file = open("/dev/null", O_RDWR);
-  CHECK(dup3(file, null, O_CLOEXEC) == null); /* an ordinary fd onto it */
+  CHECK(dup3(file, null, O_CLOEXEC) == null); /* an ordinary fd replaces it */
   FAILS(ENOTTY, ioctl(null, 0xc0084712, &copy));
   fd = open(NODE, O_RDWR);
   CHECK(dup2(fd, fd) == fd && is_ctrl(fd));
@@ -96,7 +95,7 @@ static void duplicates(void) {
   close(null);
 }
 
-/* A channel's number is free again when its last fd is closed. */
+/* A channel's number is free again once its last fd is closed. */
 static void last_duplicate(struct orin *orin) {
   struct orin_channel first, second;
   orin_channel(orin, &first);
@@ -157,7 +156,7 @@ static void mappings(struct orin *orin) {
   CHECK(second != MAP_FAILED);
   char *cpu = buffer.cpu;
   buffer.cpu = mmap(NULL, buffer.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  orin_buffer_free(orin, &buffer); /* the mappings outlive it */
+  orin_buffer_free(orin, &buffer); /* the mappings outlive the fd */
   strcpy(cpu + 2 * PAGE, "still there");
   CHECK(strcmp(second, "still there") == 0);
   CHECK(munmap(cpu, 3 * PAGE) == 0 && munmap(second, PAGE) == 0);
@@ -190,8 +189,8 @@ static void virtual_fork(int fd) {
   expect_success(child);
 }
 
-/* A child does not get the mappings, and may close all its fds without an effect on the parent.
- * It has its own device. */
+/* A child does not inherit the mappings, and can close all its fds without an effect on the parent.
+ * It has a device of its own. */
 static void forks(const struct orin *orin) {
   int fd = open(NODE, O_RDWR);
   void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -210,7 +209,7 @@ static void forks(const struct orin *orin) {
   close(fd);
 }
 
-/* The GPU of a child writes to a dma-buf of the parent: memory is shared by its fd. */
+/* A child's GPU writes to a dma-buf of the parent: an fd shares its memory. */
 static void shares(struct orin *orin) {
   struct orin_buffer buffer;
   orin_buffer(orin, &buffer, PAGE);
@@ -225,7 +224,7 @@ static void shares(struct orin *orin) {
     orin_push_release(&channel, data.va, 1);
     orin_submit(&channel);
     CHECK(orin_wait(data.cpu, 1));
-    int32_t not_a_dmabuf = orin->ctrl; /* the parent's, invalid here */
+    int32_t not_a_dmabuf = orin->ctrl; /* the parent's fd, invalid in the child */
     FAILS(EINVAL, ioctl(own.ctrl, 0xc0184729, (uint64_t[3]){(uint32_t)not_a_dmabuf}));
     orin_end(&own, &channel, &data);
     _exit(0);
@@ -243,7 +242,7 @@ static void executes(const char *self) {
   expect_success(child);
 }
 
-/* ioctl from a dlopen handle of the C library is redirected, too; a library that only this
+/* ioctl from a dlopen handle of the C library is redirected too, and a library that only this
  * program's RUNPATH names is still found. */
 static void libraries(void) {
   void *libc = dlopen("libc.so.6", RTLD_NOW), *own = dlopen("libemulate-plugin.so", RTLD_NOW);

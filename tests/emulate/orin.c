@@ -1,4 +1,4 @@
-/* The client of orin.h. */
+/* The client declared in orin.h. */
 #include "orin.h"
 
 #include <errno.h>
@@ -21,11 +21,11 @@ enum {
 };
 
 void orin_fail(const char *file, int line, const char *what) {
-  fprintf(stderr, "%s:%d: not so: %s (%s)\n", file, line, what, strerror(errno));
+  fprintf(stderr, "%s:%d: check failed: %s (%s)\n", file, line, what, strerror(errno));
   exit(1);
 }
 
-/* As a client that brings its own system calls. */
+/* Uses a raw system call, as some clients do. */
 static void *map(int fd, size_t size) {
   long address = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   CHECK(address != -1);
@@ -201,7 +201,8 @@ void orin_end(struct orin *orin, struct orin_channel *channel, struct orin_buffe
   orin_close(orin);
 }
 
-/* A program wraps when nothing that it submitted is still to be read. */
+/* The caller starts at the beginning of the pushbuffer again when no submitted words remain to be
+ * read. */
 void orin_push(struct orin_channel *channel, uint32_t word) {
   ((uint32_t *)(void *)channel->push.cpu)[channel->words++] = word;
   CHECK(channel->words < PUSH_BYTES / sizeof(word));

@@ -1,8 +1,6 @@
-/* A client of Orin's kernel interface that uses none of the project's headers: its
- * numbers are those of docs/hardware/kernel-interface.md and docs/hardware/bring-up.md (column
- * B), as another implementer would write them. Every step ends the program
- * with a message if it fails.
- */
+/* A client of Orin's kernel interface that uses none of the project's headers. Its numbers are
+ * those of docs/hardware/kernel-interface.md and docs/hardware/bring-up.md (column B), as another
+ * implementer would write them. Every step that fails ends the program with a message. */
 #ifndef TEGRACL_TEST_ORIN_H
 #define TEGRACL_TEST_ORIN_H
 
@@ -43,32 +41,33 @@ struct orin_channel {
   uint32_t words, submitted; /* in push */
 };
 
-/* Nodes, address space, TSG, and the doorbell page mapped by a raw system call. */
+/* Opens the nodes, an address space and a TSG, and maps the doorbell page by a raw system call. */
 void orin_open(struct orin *orin);
 void orin_close(struct orin *orin);
-/* A buffer that is mapped for the CPU, by a raw system call, and for the GPU. */
+/* Creates a buffer and maps it for the CPU, by a raw system call, and for the GPU. */
 void orin_buffer(struct orin *orin, struct orin_buffer *buffer, size_t size);
 /* Registers a dma-buf and maps it for the GPU. */
 void orin_map(struct orin *orin, struct orin_buffer *buffer);
 void orin_buffer_free(struct orin *orin, struct orin_buffer *buffer);
-/* A compute channel; makes the TSG's subcontext if there is none. */
+/* Opens a compute channel; creates the TSG's subcontext if there is none. */
 void orin_channel(struct orin *orin, struct orin_channel *channel);
 void orin_channel_close(struct orin_channel *channel);
 
-/* All of it: nodes, a channel, and a buffer of that size. */
+/* Opens everything: the nodes, a channel, and a buffer of this size. */
 void orin_begin(struct orin *orin, struct orin_channel *channel, struct orin_buffer *data,
                 size_t size);
 void orin_end(struct orin *orin, struct orin_channel *channel, struct orin_buffer *data);
 
 void orin_push(struct orin_channel *channel, uint32_t word);
-/* Host semaphore release of 32 bits without a wait, a header for each method. */
+/* Pushes a 32-bit host semaphore release without a wait; each method has a header of its own. */
 void orin_push_release(struct orin_channel *channel, uint64_t va, uint32_t payload);
-/* What was pushed since the last time: entry and GP_PUT, but no doorbell. */
+/* Writes an entry for the words pushed since the last call, and GP_PUT, but does not ring the
+ * doorbell. */
 void orin_put(struct orin_channel *channel);
 void orin_ring(const struct orin_channel *channel);
 void orin_submit(struct orin_channel *channel);
 
-/* The word at an address of shared memory; whether it becomes value within 5 s. */
+/* orin_word reads a word of shared memory. orin_wait returns whether it becomes value in 5 s. */
 uint32_t orin_word(const void *address);
 bool orin_wait(const void *address, uint32_t value);
 

@@ -1,7 +1,6 @@
-/* What the C helpers of docs/hardware/bring-up.md (column B) did on an Orin Nano: a
- * host semaphore, a report of the compute class, launches; then a fault, and a new
- * channel in the same address space.
- */
+/* The work of the C helpers of docs/hardware/bring-up.md (column B) on an Orin Nano: a host
+ * semaphore, a report of the compute class, launches; then a fault, and a new channel in the same
+ * address space. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,7 +10,7 @@
 
 enum { PAGE = 4096, QMD_WORDS = 64, GP_GET = 0x88, CTAS = 8, DATA_BYTES = 64 << 20 };
 
-/* `out[blockIdx.x] = 0xCAFE + blockIdx.x` for sm_87, as nvcc 13.0 compiled it. */
+/* `out[blockIdx.x] = 0xCAFE + blockIdx.x` for sm_87, as compiled by nvcc 13.0. */
 static const uint64_t write_cafe[] = {
     0x00000a0000017a02, 0x000fe40000000f00, /* MOV R1, c[0x0][0x28] */
     0x0000000000027919, 0x000e220000002500, /* S2R R2, SR_CTAID.X */
@@ -31,7 +30,7 @@ static void host_semaphore(struct orin_channel *channel, const struct orin_buffe
   CHECK(orin_wait(channel->userd.cpu + GP_GET, 1));
 }
 
-/* SET_OBJECT, then a report of one word after what was launched. */
+/* Pushes SET_OBJECT, then a report of one word that follows the launched work. */
 static void push_report(struct orin_channel *channel, uint64_t va, uint32_t payload) {
   const uint32_t words[] = {0x20012000, 0xc7c0,     0x20012056,   payload,    0x20012057,
                             0,          0x20012058, (uint32_t)va, 0x20012059, (uint32_t)(va >> 32),
@@ -46,7 +45,7 @@ static void report(struct orin_channel *channel, const struct orin_buffer *data)
   CHECK(orin_wait(data->cpu + 64, 0xcafe));
 }
 
-/* The words of section 4 that are not zero; a grid of CTAS. */
+/* Fills in the words of section 4 that are not zero, for a grid of CTAS. */
 static void fill_descriptor(uint32_t *qmd, uint64_t program, uint64_t bank) {
   memset(qmd, 0, QMD_WORDS * sizeof(*qmd));
   qmd[4] = 0x00000040;
@@ -93,15 +92,15 @@ static void launch(struct orin *orin, struct orin_channel *channel) {
     orin_buffer_free(orin, all[i]);
 }
 
-/* A write to an unmapped address: the notifier has 31 (MMU fault) and the channel is dead; a new
- * TSG can use the same buffers and address space. */
+/* After a write to an unmapped address the notifier has 31 (MMU fault) and the channel is dead; a
+ * new TSG can use the same buffers and address space. */
 static void fault(struct orin *orin, struct orin_channel *channel, const struct orin_buffer *data) {
   const uint32_t timed_out_request = 0x8004480c;
   uint32_t timed_out = 1;
   CHECK(ioctl(channel->fd, timed_out_request, &timed_out) == 0 && !timed_out);
   orin_push_release(channel, 0x1000000000, 1);
   orin_submit(channel);
-  CHECK(orin_wait(channel->notifier.cpu + 12, 0xffff0000)); /* status, after it info16 */
+  CHECK(orin_wait(channel->notifier.cpu + 12, 0xffff0000)); /* status, after info16 */
   CHECK(orin_word(channel->notifier.cpu + 8) == 31);
   CHECK(ioctl(channel->fd, timed_out_request, &timed_out) == 0 && timed_out);
   orin_channel_close(channel);

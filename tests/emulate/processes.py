@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""processes.py EMULATE CLIENT: several processes have an Orin each, at once; and a
-client that is killed at any moment leaves nothing behind: no process, no file, no
-shared memory. CLIENT: plain.c.
+"""processes.py EMULATE CLIENT: several processes each have an Orin at the same time, and a
+client that is killed at any moment leaves no process, file or shared memory behind.
+CLIENT: the program of plain.c.
 """
 import os
 import random
@@ -26,7 +26,8 @@ def together():
 
 
 def shared_memory():
-    """Files of shared memory, and System V segments. Memfds are gone with their processes."""
+    """Returns the files of shared memory and the number of lines for System V segments. Memfds end
+    with their processes."""
     names = {os.path.join(folder, name) for folder, _, names in os.walk("/dev/shm") for name in names}
     with open("/proc/sysvipc/shm", encoding="ascii") as file:
         segments = len(file.readlines())

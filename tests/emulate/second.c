@@ -1,5 +1,5 @@
 /* A second client of the device in the process of an OpenCL program, as CUDA's driver would be. It
- * maps the user-mode page, opens and closes channels, and sleeps until the GPU is off, before,
+ * maps the user-mode page, opens and closes channels, and sleeps until the GPU is off: before,
  * between and after the OpenCL program's contexts.
  *
  * second ORDER: opencl-last, opencl-first, both
@@ -21,7 +21,7 @@ static struct {
   void *page;
 } other = {-1, NULL};
 
-/* The page first, as CUDA may do. */
+/* Maps the page first, as CUDA may do. */
 static void other_begins(void) {
   other.ctrl = open("/dev/nvgpu/igpu0/ctrl", O_RDWR | O_CLOEXEC);
   CHECK(other.ctrl >= 0);
@@ -33,7 +33,7 @@ static void other_has_channels(void) {
   enum { CHANNELS = 4 };
   int fds[CHANNELS];
   for (int i = 0; i < CHANNELS; i++) {
-    fds[i] = -1; /* the runlist of graphics; then the fd */
+    fds[i] = -1; /* in: the runlist of graphics; out: the fd */
     CHECK(ioctl(other.ctrl, 0xc004470b, &fds[i]) == 0);
   }
   for (int i = 0; i < CHANNELS; i++)
@@ -45,7 +45,7 @@ static void other_ends(void) {
   close(other.ctrl);
 }
 
-/* Longer than the GPU stays on (the test sets railgate:100). */
+/* Sleeps longer than the GPU stays on (the test sets railgate:100). */
 static void sleep_a_while(void) {
   nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
 }
@@ -70,7 +70,7 @@ static void opencl(void) {
                                     NULL),
              CL_SUCCESS);
     CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
-    sleep_a_while(); /* the queue keeps the GPU on, and the doorbell's page mapped */
+    sleep_a_while(); /* the queue keeps the GPU on and the doorbell page mapped */
   }
   CHECK_CL(
       clEnqueueReadBuffer(opencl.queue, buffer, CL_TRUE, 0, sizeof numbers, numbers, 0, NULL, NULL),
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
     cl_device_id device;
     CHECK_CL(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
     CHECK_CL(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), CL_SUCCESS);
-    sleep_a_while(); /* the device is open, and has no channel */
+    sleep_a_while(); /* the device is open but has no channel */
     other_begins();
     opencl();
     other_has_channels();

@@ -1,6 +1,5 @@
-/* Doorbells and events: none is lost, none comes without a cause, an event is reported once
- * however it is waited for, and an idle device uses almost no CPU time.
- */
+/* Doorbells and events: none is lost, none occurs without a cause, every way of waiting reports an
+ * event once, and an idle device uses almost no CPU time. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -22,7 +21,7 @@ static void sleep_ms(long ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS}, NULL);
 }
 
-/* Without a doorbell nothing happens, nor with one of another token or in another place. */
+/* Nothing runs without a doorbell, nor after one with another token or at another place. */
 static void doorbell_only(struct orin *orin, struct orin_channel *channel,
                           const struct orin_buffer *data) {
   orin_push_release(channel, data->va, 1);
@@ -41,8 +40,8 @@ static void doorbell_only(struct orin *orin, struct orin_channel *channel,
   CHECK(orin_wait(data->cpu, 1));
 }
 
-/* Threads ring for their channels at the same time: one token overwrites the other in the page,
- * but none is lost. */
+/* Threads ring the doorbell for their channels at the same time. One token overwrites another in
+ * the page, but none is lost. */
 enum { RINGERS = 16, ROUNDS = 200 };
 
 struct ringer {
@@ -78,7 +77,7 @@ static void ring_together(struct orin *orin) {
   }
 }
 
-/* A release, then the interrupt that posts BLOCKING_SYNC. */
+/* Submits a release, then the interrupt that posts BLOCKING_SYNC. */
 static void submit_awaken(struct orin_channel *channel, const struct orin_buffer *data,
                           uint32_t payload) {
   orin_push_release(channel, data->va, payload);
@@ -116,7 +115,7 @@ static void events_by_poll(struct orin_channel *channel, const struct orin_buffe
   CHECK(poll_for(fd, POLLPRI, &told, 50) == 0);
 }
 
-/* A pipe in the same call has its own state, and only requested events are reported. */
+/* A pipe in the same call reports its own state, and only requested events are reported. */
 static void events_beside_others(struct orin_channel *channel, const struct orin_buffer *data,
                                  int fd) {
   int pipes[2];
@@ -201,7 +200,7 @@ static void events(const struct orin *orin, struct orin_channel *channel,
   close(fd);
 }
 
-/* A fence of the channel's syncpoint, which a release to its window counts up. */
+/* A fence of the channel's syncpoint, which is incremented by a release to its window. */
 static void fence(struct orin_channel *channel) {
   int node = open("/dev/host1x-fence", O_RDWR);
   CHECK(node >= 0);
@@ -220,7 +219,7 @@ static void fence(struct orin_channel *channel) {
   close(node);
 }
 
-/* What the whole process has used, its engine included. */
+/* The resources that the whole process has used, including its engine. */
 struct use {
   int64_t at_us, cpu_us;
   long sleeps;
@@ -237,7 +236,7 @@ static struct use use_now(void) {
                       .sleeps = use.ru_nvcsw};
 }
 
-/* The engine polls doorbells 250 times per second, and sleeps between. */
+/* The engine polls the doorbells 250 times per second and sleeps in between. */
 static void idleness(void) {
   enum { LOOK_US = 4000, MS = 1000 };
   sleep_ms(100);

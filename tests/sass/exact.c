@@ -29,7 +29,7 @@ static uint64_t magnitude_mask(const struct format *f) {
   return (1ull << (f->mantissa + f->exponent)) - 1;
 }
 
-/* All operations truncate, and keep in sticky whether anything was lost. */
+/* All operations truncate and record in sticky whether anything was lost. */
 #define TRUNCATED(expression)                                                                      \
   feclearexcept(FE_ALL_EXCEPT);                                                                    \
   fesetround(FE_TOWARDZERO);                                                                       \
@@ -74,7 +74,7 @@ struct exact exact_of(uint64_t bits, const struct format *f) {
   return (struct exact){bits >> (f->mantissa + f->exponent) & 1 ? -v : v, false};
 }
 
-/* Is a magnitude rounded up? */
+/* Returns whether a magnitude is rounded up. */
 static bool rounds_up(int mode, bool minus, bool odd, u128 rest, u128 half) {
   if (rest == 0)
     return false;
@@ -93,7 +93,7 @@ uint64_t exact_round(struct exact a, const struct format *f, int mode) {
     return magnitude_mask(f);
   if (e == QUAD_SPECIAL)
     return sign | infinity(f);
-  if (e == 0) /* zero: subnormal quads do not occur */
+  if (e == 0) /* zero, because subnormal quads do not occur */
     return sign;
   const int bias = (1 << (f->exponent - 1)) - 1, lowest = 1 - bias;
   e -= QUAD_BIAS;

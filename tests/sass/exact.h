@@ -1,7 +1,5 @@
-/* Arithmetic for tests, independent of the emulator's: a value in 113 bits
- * of significand and one bit for what was lost below it, and its rounding to any
- * binary format in any direction.
- */
+/* Arithmetic for tests, independent of the emulator's: a value has a significand of 113 bits and
+ * one bit for the loss below it, and can be rounded to any binary format in any direction. */
 #ifndef TEGRACL_TESTS_SASS_EXACT_H
 #define TEGRACL_TESTS_SASS_EXACT_H
 
@@ -15,7 +13,7 @@ struct format {
 };
 extern const struct format FORMAT_F16, FORMAT_BF16, FORMAT_F32, FORMAT_F64;
 
-/* sticky: the value is a little further from zero than v. */
+/* sticky: the value is slightly further from zero than v. */
 struct exact {
   quad v;
   bool sticky;
@@ -26,8 +24,8 @@ struct exact exact_add(struct exact a, struct exact b);
 struct exact exact_mul(struct exact a, struct exact b);
 struct exact exact_div(struct exact a, struct exact b);
 
-/* Rounds to a format by mode (FE_TONEAREST, FE_DOWNWARD, ...). The sign of a zero is that of a.v:
- * exact_fma and exact_sum choose it by the mode. */
+/* Rounds to a format by mode (FE_TONEAREST, FE_DOWNWARD, ...). A zero has the sign of a.v, which
+ * exact_fma and exact_sum choose according to the mode. */
 uint64_t exact_round(struct exact a, const struct format *format, int mode);
 uint64_t exact_fma(uint64_t a, uint64_t b, uint64_t c, const struct format *from,
                    const struct format *to, int mode);

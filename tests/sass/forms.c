@@ -1,6 +1,5 @@
-/* Runs the forms of a group (see forms.h): compiles a kernel for each with NVRTC
- * and compares on every build of the interpreter's core.
- */
+/* Runs the forms of a group (see forms.h): compiles a kernel for each form with NVRTC and compares
+ * its results on every build of the interpreter's core. */
 #include "tests/sass/forms.h"
 
 #include <stdarg.h>
@@ -57,7 +56,7 @@ static uint64_t mask(char kind) {
   return width(kind) == 64 ? ~0ull : (1ull << width(kind)) - 1;
 }
 
-/* A float of any format: edges of the format, any bits, or moderate size. */
+/* Returns a float of any format: an edge of the format, any bits, or a moderate size. */
 static uint64_t random_float(unsigned mantissa, unsigned exponent) {
   const uint64_t r = form_random(), bits = form_random();
   const unsigned width_of = 1 + mantissa + exponent;
@@ -160,7 +159,7 @@ static uint64_t random_of(char kind) {
   }
 }
 
-/* An operand that is sometimes equal, next or opposite to another one of its kind. */
+/* Returns an operand that is sometimes equal, adjacent or opposite to another one of its kind. */
 static uint64_t random_related(char kind, uint64_t other) {
   const uint64_t sign = 1ull << (width(kind) - 1);
   uint64_t v = 0;
@@ -183,10 +182,10 @@ static uint64_t random_related(char kind, uint64_t other) {
   return v || !strchr("nmt", kind) ? v : random_of(kind);
 }
 
-/* Operand a of element i: places in rows, scattered, the same for many lanes, ...; for all lanes of
- * a warp or some; in one space or in several. */
+/* Operand a of element i: places in rows, scattered, the same for many lanes, and so on; for all
+ * lanes of a warp or some; in one space or in several. */
 static uint64_t random_place(const struct form *f, unsigned i) {
-  static uint64_t of_warp; /* drawn for each warp */
+  static uint64_t of_warp; /* chosen for each warp */
   enum { PATTERNS = 8, PARTS = 4, LANES = 32 };
   const unsigned lane = i % LANES, warp = i / LANES;
   if (lane == 0)
@@ -251,7 +250,7 @@ static unsigned type_of(char kind) {
   return width(kind) == 16 ? 0 : width(kind) == 32 ? 1 : 2;
 }
 
-/* The operand that is not in a register: the last one, or the one before. */
+/* Returns the operand that is not in a register: the last one, or the one before it. */
 static int scalar_operand(const struct form *f, unsigned index) {
   const int n = (int)strlen(f->in);
   return n < 2 ? -1 : n == 2 ? (int)(index & 1) : 1 + (int)(index & 1);
@@ -259,7 +258,7 @@ static int scalar_operand(const struct form *f, unsigned index) {
 
 static uint64_t immediate(const struct form *f, unsigned index) {
   uint64_t v = 0;
-  /* Each form has another value, which is the same in each run. */
+  /* Each form has a different value, which is the same in each run. */
   const uint64_t mixed = (index + 1) * 0x9e3779b97f4a7c15ull;
   v = mixed >> 7;
   const char kind = f->in[scalar_operand(f, index)];
@@ -267,7 +266,7 @@ static uint64_t immediate(const struct form *f, unsigned index) {
   case 'f':
     v = 0x40490fdb ^ (mixed >> 40 & 0x80ff0ff1);
     break;
-  case 'd': /* immediates of doubles have a zero low word */
+  case 'd': /* the low word of a double immediate is zero */
     v = 0x4009210000000000ull ^ (mixed & 0x8003ff0000000000ull);
     break;
   case 'h':
@@ -359,7 +358,7 @@ static bool compare(const struct form *f, const uint64_t *in, const uint64_t *go
     }
     for (int k = 0; f->in[k]; k++)
       v[k] = in[i + (unsigned)k * COUNT];
-    /* It is not known which NaN double operations give. */
+    /* The NaN that double operations return is not known. */
     const bool right =
         f->wrong_lanes ? !(wrong >> i % 32 & 1)
         : f->accept    ? f->accept(f, v, got[i])

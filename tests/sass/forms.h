@@ -1,7 +1,5 @@
-/* One PTX operation in one form, as ptxas encodes it, against an independent
- * computation: each form is a kernel that applies the operation to thousands of
- * random and edge operands.
- */
+/* One PTX operation in one form, as ptxas encodes it, compared with an independent computation.
+ * Each form is a kernel that applies the operation to thousands of random and edge operands. */
 #ifndef TEGRACL_TESTS_SASS_FORMS_H
 #define TEGRACL_TESTS_SASS_FORMS_H
 
@@ -16,22 +14,22 @@
 struct form {
   char ptx[640]; /* %0 the result, %1 to %3 the operands */
   char in[4], out;
-  /* A form has one of the next four. Operands and results are bits, zero-extended. */
+  /* A form has exactly one of the next four. Operands and results are bits, zero-extended. */
   uint64_t (*expect)(const struct form *f, const uint64_t *in);
   bool (*accept)(const struct form *f, const uint64_t *in, uint64_t got);
-  /* The results of a whole warp, from its operands in[operand][lane]. */
+  /* Computes the results of a whole warp from its operands in[operand][lane]. */
   void (*expect_warp)(const struct form *f, const uint64_t (*in)[32], uint64_t *out);
-  /* The lanes whose results are wrong, if several results are right. */
+  /* Returns the lanes whose results are wrong, for operations with several right results. */
   uint32_t (*wrong_lanes)(const struct form *f, const uint64_t (*in)[32], const uint64_t *got);
   int p[6];         /* parameters of these functions */
   bool vector_only; /* no operand may come from a constant bank or an immediate */
-  /* C text around the operation, or NULL; further inputs of the operation, as
-   * asm operands. Operands are v0 to v2, the result is r, i the thread, s a piece
-   * of global memory of 512 bytes for each warp, t a parameter of 8 words. */
+  /* C text around the operation, or NULL, and further inputs of the operation as asm operands.
+   * Operands are v0 to v2, the result is r, i is the thread, s is a piece of global memory with 512
+   * bytes for each warp, and t is a parameter of 8 words. */
   const char *before, *after, *further;
   struct {
-    int element; /* bytes of what is accessed at once, a power of 2 */
-    int bytes;   /* all places are in so many bytes */
+    int element; /* number of bytes of one access, a power of 2 */
+    int bytes;   /* all places lie in this many bytes */
     int bias;    /* added to places */
     int added;   /* subtracted from places, because the address adds it */
     bool few;    /* at most 6 lanes have the same place */
@@ -39,7 +37,7 @@ struct form {
   } place;
 };
 
-/* Operand a: a place, whether the lane is active, and an address space. */
+/* Operand a encodes a place, whether the lane is active, and an address space. */
 static inline int32_t place_offset(uint64_t a) {
   return (int32_t)(uint32_t)a;
 }
@@ -50,12 +48,12 @@ static inline unsigned place_space(uint64_t a) {
   return (unsigned)(a >> 33);
 }
 
-/* Words k of constant memory (table, 64 words) and of parameter 3 (8 words). */
+/* Word k of constant memory (table, 64 words) and of parameter 3 (8 words). */
 static inline uint64_t form_constant(unsigned k) {
   return 0x8877f655c433e211ull * (2 * k + 1);
 }
 
-/* Adds a form to the table, with a text in the format of printf. */
+/* Adds a form to the table; its text has a printf format. */
 struct form *form_add(const char *in, char out, const char *ptx, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,6 @@
-/* Atomic operations in global, shared and generic memory, by some lanes of a warp
- * or all, at the same or different places. The lanes of a warp are in any order:
- * results are right if there is an order that gives them.
- */
+/* Atomic operations in global, shared and generic memory, by some or all lanes of a warp, at the
+ * same or different places. The order of the lanes is not defined: results are right if some order
+ * produces them. */
 #include <fenv.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,8 +22,8 @@ static const struct type_row {
              {".noftz.f16", 'Q', 2}, {".noftz.f16x2", 'Q', 4}, {".f32", 'F', 4}, {".f64", 'd', 8},
              {".b16", 'I', 2},       {".b32", 'I', 4},         {".b64", 'l', 8}};
 
-/* p[0]: space (forms_place.h), p[1]: op, p[2]: type, p[3]: the result is not that
- * of the operation but the final contents of the place */
+/* p[0]: space (forms_place.h), p[1]: op, p[2]: type, p[3]: the form tests the final contents of the
+ * place instead of the operation's result */
 #define OP   ((enum op)f->p[1])
 #define TYPE ((enum type)f->p[2])
 
@@ -36,8 +35,8 @@ static uint64_t add_floats(enum type type, uint64_t a, uint64_t b, bool flush) {
   return flush ? exact_flush(sum, format) : sum;
 }
 
-/* The value after a lane's operation with operand v. CAS compares with the place's
- * first value or v, and writes the first value or another. */
+/* Returns the value after a lane's operation with operand v. CAS compares with the place's first
+ * value or v, and writes the first value or another. */
 static uint64_t apply(const struct form *f, enum space space, uint64_t first, uint64_t old,
                       uint64_t v) {
   const int bytes = types[TYPE].bytes;
@@ -90,7 +89,7 @@ struct group {
   unsigned tries;
 };
 
-/* Is there an order of the lanes in left that gives their results, if the place has value? */
+/* Returns whether some order of the lanes in left produces their results from value. */
 static bool has_order(struct group *g, uint64_t value, uint32_t left) {
   const bool final = g->f->p[3];
   if (!left)
@@ -104,7 +103,7 @@ static bool has_order(struct group *g, uint64_t value, uint32_t left) {
     const uint64_t next = apply(g->f, g->space, g->first, value, g->operand[lane]);
     if (has_order(g, next, left & ~(1u << lane)))
       return true;
-    if (!final && next == value) /* it changed nothing: no other order helps */
+    if (!final && next == value) /* the lane changed nothing, so no other order helps */
       return false;
   }
   return false;
@@ -145,7 +144,7 @@ static uint32_t wrong_lanes(const struct form *f, const uint64_t (*in)[32], cons
 enum use { RESULT, NO_RESULT, REDUCTION };
 
 static struct form *add(enum space space, enum op op, enum type type, enum use use) {
-  /* Memory orders and scopes, which the forms use in turn. */
+  /* Memory orders and scopes; the forms use each in turn. */
   static const char *const orders[] = {"",
                                        ".relaxed.cta",
                                        ".relaxed.gpu",
@@ -174,7 +173,7 @@ static struct form *add(enum space space, enum op op, enum type type, enum use u
   if (use != RESULT)
     snprintf(end, sizeof end, "bar.warp.sync -1; ld.volatile%s.u%d d, [%%4+%d]; mov.pred q, -1;",
              space_name[space], bits, -bias);
-  /* A shuffle hides b: ptxas 13.0 takes half of an f16x2 from the wrong word of a pair. */
+  /* A shuffle hides b, because ptxas 13.0 takes half of an f16x2 from the wrong word of a pair. */
   const char *opaque =
       type == F16X2 ? "mov.u32 c, %laneid; shfl.sync.idx.b32 b, b, c, 31, -1;" : "";
   const char in[] = {t->kind, t->kind, 'a', 0};
@@ -191,7 +190,8 @@ static struct form *add(enum space space, enum op op, enum type type, enum use u
   if (space == GENERIC)
     f->place.spaces = LOCAL; /* the spaces below LOCAL */
   f->p[1] = op, f->p[2] = (int)type, f->p[3] = use != RESULT;
-  /* If the final contents depend on the order, few lanes, so that all orders can be tried. */
+  /* If the final contents depend on the order, only a few lanes take part, so that all orders can
+   * be tried. */
   f->place.few = use != RESULT && (op >= EXCH || op == INC || op == DEC || type == F16 ||
                                    type == F16X2 || type == F32 || type == F64);
   return f;

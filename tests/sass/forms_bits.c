@@ -67,7 +67,7 @@ static uint64_t e_bfind(const struct form *f, const uint64_t *in) {
   const unsigned n = leading(v, BITS);
   return n == BITS ? 0xffffffffu : f->p[2] ? n : BITS - 1 - n;
 }
-/* The position of the n-th set bit, upwards or downwards from a base. */
+/* Returns the position of the n-th set bit, upwards or downwards from a base. */
 static uint64_t e_fns(const struct form *f, const uint64_t *in) {
   const uint32_t m = (uint32_t)in[0], base = in[1] & 31;
   const int32_t n = (int32_t)extend(in[2], 4);
@@ -80,7 +80,7 @@ static uint64_t e_fns(const struct form *f, const uint64_t *in) {
   return 0xffffffffu;
 }
 
-/* As in the PTX manual. */
+/* As defined in the PTX manual. */
 static uint64_t e_bfe(const struct form *f, const uint64_t *in) {
   const unsigned msb = BITS - 1, pos = in[1] & 0xff, len = in[2] & 0xff;
   const uint64_t a = in[0];

@@ -55,7 +55,7 @@ static uint64_t clamped(i128 v, const struct type *t) {
   return (uint64_t)(v < lowest(t) ? lowest(t) : v > highest(t) ? highest(t) : v);
 }
 
-/* The result in its register, extended from the width of the type. */
+/* Returns the result as it is in its register, extended from the width of the type. */
 static uint64_t e_int_int(const struct form *f, const uint64_t *in) {
   const i128 v = integer(in[0], FROM(f));
   if (f->p[4])

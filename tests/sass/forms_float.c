@@ -15,7 +15,7 @@ static const struct {
 } rounds[] = {{"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 enum { ROUNDS = 4 };
 
-/* p[0]: 1 for f64, p[1]: rounding, p[2]: .ftz, p[3]: .sat, p[4]: what */
+/* p[0]: 1 for f64, p[1]: rounding, p[2]: .ftz, p[3]: .sat, p[4]: the operation */
 #define FORMAT(f) ((f)->p[0] ? &FORMAT_F64 : &FORMAT_F32)
 
 static uint64_t in_flush(const struct form *f, uint64_t v) {
@@ -51,8 +51,8 @@ EXPECT(e_fnma, out(f, exact_fma(negate(f, a), b, c, FORMAT(f), FORMAT(f), f->p[1
 EXPECT(e_rcp, out(f, exact_round(exact_div((struct exact){1, false}, exact_of(a, FORMAT(f))),
                                  FORMAT(f), f->p[1])))
 
-/* A quotient slightly below the smallest normal number, which is rounded up to it if
- * it is rounded as a subnormal, may be flushed. */
+/* A quotient slightly below the smallest normal number may be flushed if rounding it as a subnormal
+ * would give that number. */
 static bool a_div_ftz(const struct form *f, const uint64_t *in, uint64_t got) {
   const uint64_t want = e_div(f, in), least = 1ull << FORMAT_F32.mantissa, sign = 1ull << 31;
   if (got == want)
@@ -62,7 +62,7 @@ static bool a_div_ftz(const struct form *f, const uint64_t *in, uint64_t got) {
   return (want & ~sign) == least && got == (want & sign) && q.v < 0x1p-126 && q.v > -0x1p-126;
 }
 
-/* The host's square root, which IEEE 754 defines. */
+/* The host's square root, which IEEE 754 defines exactly. */
 static uint64_t e_sqrt(const struct form *f, const uint64_t *in) {
   const uint64_t a = in_flush(f, in[0]);
   uint64_t r = 0;

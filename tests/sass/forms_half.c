@@ -8,8 +8,8 @@
 #include "tests/sass/exact.h"
 #include "tests/sass/forms.h"
 
-/* p[0]: 1 for bf16, p[1]: halves in a word, p[2]: .ftz, p[3]: 1 .sat, 2 .relu,
- * p[4]: what */
+/* p[0]: 1 for bf16, p[1]: halves in a word, p[2]: .ftz, p[3]: 1 .sat, 2 .relu, p[4]: the
+ * operation */
 #define FORMAT(f) ((f)->p[0] ? &FORMAT_BF16 : &FORMAT_F16)
 enum { NAN16 = 0x7fff, SIGN16 = 0x8000 };
 
@@ -49,7 +49,7 @@ EXPECT(e_mul, out(f, exact_round(exact_mul(exact_of(a, FORMAT(f)), exact_of(b, F
                                  FORMAT(f), FE_TONEAREST)))
 EXPECT(e_fma, out(f, exact_fma(a, b, c, FORMAT(f), FORMAT(f), FE_TONEAREST)))
 
-/* The second factor as a complex number times i. */
+/* Returns the second factor, taken as a complex number, times i. */
 static uint64_t e_fma_turned(const struct form *f, const uint64_t *in) {
   const uint64_t turned[] = {in[0], (in[1] >> 16 ^ SIGN16) | (in[1] & 0xffff) << 16, in[2]};
   return e_fma(f, turned);

@@ -30,7 +30,7 @@ static i128 value(uint64_t bits, const struct type *t) {
   return (int64_t)(bits << up) >> up;
 }
 
-/* p[0]: the type, p[1]: what is computed */
+/* p[0]: the type, p[1]: the operation */
 #define TYPE(f) (&types[(f)->p[0]])
 #define A       value(in[0], TYPE(f))
 #define B       value(in[1], TYPE(f))
@@ -85,7 +85,7 @@ EXPECT(e_mad24_sat, clamp32((int32_t)mul24(f, in) + C))
 EXPECT(e_add_carry, ((u128)in[0] + in[1]) >> TYPE(f)->bits)
 EXPECT(e_sub_borrow, in[2] - (in[0] < in[1])) /* c - 0 - borrow */
 EXPECT(e_addc2, in[2] + in[0] + (((u128)in[0] + in[1]) >> TYPE(f)->bits))
-/* carry of a + b goes into b + c, its carry comes out */
+/* the carry of a + b goes into b + c, whose carry is the result */
 EXPECT(e_addc_out,
        ((u128)in[1] + in[2] + (uint64_t)(((u128)in[0] + in[1]) >> TYPE(f)->bits)) >> TYPE(f)->bits)
 static uint64_t e_subc_out(const struct form *f, const uint64_t *in) {
@@ -95,7 +95,7 @@ static uint64_t e_subc_out(const struct form *f, const uint64_t *in) {
   (void)bits;
   return (uint64_t)0 - (uint64_t)(d >> 127);
 }
-/* mad.lo.cc: carry of the low product's sum */
+/* mad.lo.cc: the carry of the sum with the low product */
 static u128 low_product(const struct form *f, const uint64_t *in) {
   const u128 m = ((u128)1 << TYPE(f)->bits) - 1;
   return ((u128)in[0] * in[1]) & m;
@@ -109,7 +109,7 @@ static uint64_t e_madc_hi_carry(const struct form *f, const uint64_t *in) {
   return (uint64_t)(((high_of(f, in) & m) + in[2] + carry) >> bits);
 }
 
-/* A 128-bit product by parts of 32 bits, and its part p[1]. */
+/* A 128-bit product computed in parts of 32 bits, and its part p[1]. */
 static uint64_t e_wide(const struct form *f, const uint64_t *in) {
   return (uint64_t)((u128)in[0] * in[1] >> (f->p[1] ? 64 : 0));
 }

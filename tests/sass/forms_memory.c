@@ -1,6 +1,5 @@
-/* Loads and stores of all sizes in all address spaces, with all qualifiers, by
- * some lanes of a warp or all, at addresses of many patterns (forms_place.h).
- */
+/* Loads and stores of all sizes in all address spaces, with all qualifiers, by some or all lanes of
+ * a warp, at addresses in many patterns (forms_place.h). */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +26,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, SCALARS = 6 };
 
 static const char *const elements[] = {NULL, "e0", "{e0, e1}", NULL, "{e0, e1, e2, e3}"};
 
-/* p[1]: bytes of an element, p[2]: how many, p[3]: signed */
+/* p[1]: bytes of an element, p[2]: number of elements, p[3]: signed */
 static int offset_of(const struct form *f, uint64_t place) {
   return place_offset(place) - f->place.bias + f->place.added;
 }
@@ -49,13 +48,13 @@ static void e_load(const struct form *f, const uint64_t (*in)[32], uint64_t *out
   }
 }
 
-/* The value that a lane stores to an element after its address. */
+/* Returns the value that a lane stores to an element after its address. */
 static uint64_t stored(const uint64_t (*in)[32], int lane, int element) {
   return in[1][lane] * (uint64_t)(2 * element + 3);
 }
 
-/* p[4]: for cp.async, the number of bytes to copy: all, the low bits of operand
- * 1, all or none by bit 0 of it */
+/* p[4]: for cp.async, the number of bytes to copy: all, the low bits of operand 1, or all or none
+ * according to bit 0 of operand 1 */
 enum { NO_COPY, COPY_ALL, COPY_SOME, COPY_IGNORE };
 static uint64_t copied(const struct form *f, const uint64_t (*in)[32], int lane, int at, int byte) {
   const int all = f->place.element;
@@ -65,7 +64,7 @@ static uint64_t copied(const struct form *f, const uint64_t (*in)[32], int lane,
   return byte < n ? ~place_word(in, GLOBAL, lane, at / 8) >> (8 * (at % 8)) : 0;
 }
 
-/* If several lanes write to one place, any of the values is right. */
+/* If several lanes write to one place, each of the values is right. */
 static uint32_t wrong_store(const struct form *f, const uint64_t (*in)[32], const uint64_t *got) {
   uint32_t wrong = 0;
   const int size = f->place.element, step = f->p[1];
@@ -100,8 +99,7 @@ static struct form *shaped(struct form *f, const struct shape *shape, enum space
   return f;
 }
 
-/* Adds a load with qualifiers before and after the space. first: instructions
- * before it. */
+/* Adds a load with qualifiers before and after the space. first: instructions before it. */
 static struct form *load(const char *first, const char *name, const char *before, enum space space,
                          const char *after, const struct shape *shape) {
   char unpack[320];
@@ -158,7 +156,7 @@ static struct form *store(const char *before, enum space space, const char *afte
 
 struct qualifier {
   const char *before, *after;
-  bool shared, scalar; /* also in shared memory; not of vectors */
+  bool shared, scalar; /* also in shared memory, but not of vectors */
 };
 
 static void qualified(void) {
@@ -197,7 +195,7 @@ static void qualified(void) {
   static const enum space spaces[] = {GLOBAL, GENERIC, SHARED};
   unsigned turn = 0;
   for (unsigned s = 0; s < 3; s++) {
-    const unsigned times = spaces[s] == GLOBAL ? 2 : 1; /* each with another shape */
+    const unsigned times = spaces[s] == GLOBAL ? 2 : 1; /* each with a different shape */
     for (unsigned k = 0; k < sizeof loads / sizeof *loads; k++)
       for (unsigned j = 0; j < times && (spaces[s] != SHARED || loads[k].shared); j++)
         load("", "ld", loads[k].before, spaces[s], loads[k].after,
@@ -215,7 +213,7 @@ static void qualified(void) {
   load("", "ldu", "", GLOBAL, "", &shapes[4]);
 }
 
-/* From global memory, which holds the complement, to shared memory. */
+/* Copies from global memory, which holds the complement, to shared memory. */
 static void copies(void) {
   static const struct {
     const char *name, *size;
@@ -250,7 +248,7 @@ static void copies(void) {
 static void e_isspacep(const struct form *f, const uint64_t (*in)[32], uint64_t *out) {
   for (int lane = 0; lane < LANES; lane++) {
     const enum space space = (enum space)place_space(in[2][lane]);
-    /* Addresses of parameters are global addresses as well. */
+    /* Addresses of parameters are also global addresses. */
     out[lane] = space == (enum space)f->p[1] || (space == PARAM && f->p[1] == GLOBAL);
   }
 }

@@ -16,16 +16,16 @@ extern const char *const space_name[]; /* in PTX */
 void place_form(struct form *f, enum space space, int element, int bias);
 /* Makes the addresses of shared or local memory 64 bits wide. */
 void place_wide(struct form *f);
-/* For elements of 4, 8 or 16 bytes in shared memory: makes the address of a register that
- * is scaled and a uniform register. */
+/* For elements of 4, 8 or 16 bytes in shared memory: forms the address from a scaled register and a
+ * uniform register. */
 void place_scaled(struct form *f);
-/* The next immediate offset in a cycle: none, small, and the extremes of 24 bits. */
+/* Returns the next immediate offset of a cycle: none, small ones, and the extremes of 24 bits. */
 int place_next_bias(void);
-/* Excludes inactive lanes by a predicate q, or by a branch to out, in turn. */
+/* Excludes inactive lanes, alternately by a predicate q and by a branch to out. */
 const char *place_next_guard(void);
 
 enum space place_space_of(const struct form *f, uint64_t place);
-/* The initial contents of word k in a lane's space. */
+/* Returns the initial contents of word k in a lane's space. */
 uint64_t place_word(const uint64_t (*in)[32], enum space space, int lane, int k);
 
 static inline uint64_t place_bytes(uint64_t v, int bytes) {

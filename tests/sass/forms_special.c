@@ -1,6 +1,4 @@
-/* Approximations: within the error bounds of the PTX manual, and exact for special
- * values.
- */
+/* Approximations: results within the error bounds of the PTX manual, exact for special values. */
 #include <math.h>
 #include <stddef.h>
 
@@ -9,8 +7,8 @@
 
 enum function { RCP, SQRT, RSQRT, SIN, COS, LG2, EX2, TANH, DIV, DIV_FULL };
 
-/* p[0]: function, p[1]: .ftz, p[2]: relative error as tenths of -log2, p[3]: absolute
- * error likewise (0: none allowed), p[4]: 16, 32 or 64 bits */
+/* p[0]: function, p[1]: .ftz, p[2]: relative error as tenths of -log2, p[3]: absolute error
+ * likewise (0: none allowed), p[4]: 16, 32 or 64 bits */
 static const struct format *format_of(const struct form *f) {
   return f->p[4] == 16 ? &FORMAT_F16 : f->p[4] == 32 ? &FORMAT_F32 : &FORMAT_F64;
 }
@@ -42,7 +40,7 @@ static double value(int function, double x, double y) {
   case TANH:
     return tanh(x);
   case DIV:
-    if (fabs(y) > 0x1p126 && isfinite(y)) /* times a reciprocal that is flushed */
+    if (fabs(y) > 0x1p126 && isfinite(y)) /* multiplied by a reciprocal that is flushed */
       return !isfinite(x) ? NAN : copysign(0, x) * copysign(1, y);
     return x / y;
   case DIV_FULL:
@@ -51,7 +49,7 @@ static double value(int function, double x, double y) {
   return NAN;
 }
 
-/* Is got close to want? */
+/* Returns whether got is close enough to want. */
 static bool close(const struct form *f, double want, uint64_t got) {
   const struct format *format = format_of(f);
   const int bias = (1 << (format->exponent - 1)) - 1;
@@ -60,7 +58,7 @@ static bool close(const struct form *f, double want, uint64_t got) {
   const double relative = fabs(want) * exp2(-f->p[2] / 10.0);
   const double absolute = f->p[3] ? exp2(-f->p[3] / 10.0) : 0;
   const double subnormal = fabs(want) < least ? ldexp(least, -(int)format->mantissa) : 0;
-  if (isnan(want)) /* for doubles it is not known which NaN */
+  if (isnan(want)) /* the NaN of doubles is not known */
     return f->p[4] == 64 ? isnan(r) : got == (1ull << (f->p[4] - 1)) - 1;
   if (signbit(r) != signbit(want) && (r != 0 || fabs(want) > absolute))
     return false;
@@ -76,7 +74,7 @@ static bool close(const struct form *f, double want, uint64_t got) {
 static bool accept(const struct form *f, const uint64_t *in, uint64_t got) {
   const double x = operand(f, in[0]), y = operand(f, in[1]);
   const bool periodic = f->p[0] == SIN || f->p[0] == COS;
-  /* The manual has no bound outside one period, and for subnormal divisors. */
+  /* The manual gives no bound outside one period, nor for subnormal divisors. */
   if (periodic && isfinite(x) && fabs(x) > 3.14159)
     return fabs(of_bits(f, got)) <= 1;
   if (f->p[0] == DIV && y != 0 && fabs(y) < 0x1p-126)
@@ -89,7 +87,7 @@ static bool accept_pair(const struct form *f, const uint64_t *in, uint64_t got) 
   return accept(f, low, got & 0xffff) && accept(f, high, got >> 16);
 }
 
-/* Approximations of doubles: the high word gives a high word. */
+/* Approximations of doubles: the operation computes a high word from a high word. */
 static bool accept_seed(const struct form *f, const uint64_t *in, uint64_t got) {
   const uint64_t high = in[0] & ~0xffffffffull;
   return !(uint32_t)got && close(f, value(f->p[0], operand(f, high), 0), got);

@@ -1,8 +1,7 @@
-/* Video instructions: arithmetic on selected bytes and halves with saturation,
- * merging and secondary operations, and on all of them at once. As the PTX manual
- * defines them. The test leaves out what ptxas 13.0 translates to something else: .sat of
- * single values, minima and maxima after vset, scaling of unsigned products.
- */
+/* Video instructions as the PTX manual defines them: arithmetic on selected bytes and halves with
+ * saturation, merging and secondary operations, and on all bytes or halves at once. The test leaves
+ * out the cases that ptxas 13.0 translates differently: .sat of single values, minima and maxima
+ * after vset, scaling of unsigned products. */
 #include <stdio.h>
 #include <string.h>
 
@@ -75,8 +74,8 @@ static i128 operate(const struct video *v, i128 a, i128 b) {
   return 0;
 }
 
-/* The manual does not specify what a minimum or maximum with c compares: all bits of the
- * intermediate result, in the type of the destination (as in the code of ptxas). */
+/* The manual does not specify what a minimum or maximum with c compares. As in ptxas's code, it
+ * compares all bits of the intermediate result, in the type of the destination. */
 static uint64_t finish(const struct video *v, i128 t, uint64_t c, int is_signed) {
   const i128 y = word_of(c, is_signed);
   const bool less = is_signed ? t < y : (unsigned __int128)t < (unsigned __int128)y;
@@ -123,7 +122,7 @@ static uint64_t e_vmad(const struct form *f, const uint64_t *in) {
   return (uint64_t)t;
 }
 
-/* SIMD: lanes are chosen from both operands, b above a. */
+/* SIMD: lanes are chosen from both operands, with b above a. */
 static uint64_t e_simd(const struct form *f, const uint64_t *in) {
   const struct video *v = V;
   const unsigned bits = 32 / v->lanes;
@@ -155,7 +154,7 @@ static void add(struct video v, uint64_t (*expect)(const struct form *, const ui
   video[video_count++] = v;
 }
 
-/* The forms have the parts of operands in turn. */
+/* The forms select each part of the operands in turn. */
 static void scalar(struct video v, uint64_t (*expect)(const struct form *, const uint64_t *),
                    const char *name, enum secondary secondary) {
   static unsigned turn;
@@ -228,7 +227,7 @@ static void multiply_forms(void) {
     v.negate_c = kind == NEGATE_C;
     v.one = kind == PLUS_ONE;
     v.scale = s == 0 ? 0 : s == 1 ? 7 : 15;
-    /* The type of the result follows from the others. */
+    /* The type of the result follows from the other types. */
     snprintf(name, sizeof name, "vmad%s%s%s%s%s%s", type_name[is_signed || v.negate_c],
              type_name[v.atype], type_name[v.btype], v.one ? ".po" : "", v.saturate ? ".sat" : "",
              scales[s]);
@@ -238,7 +237,7 @@ static void multiply_forms(void) {
   }
 }
 
-/* Lanes as in PTX: the highest first. */
+/* Lanes in the order of PTX, the highest first. */
 static unsigned digits(char *out, unsigned lanes, unsigned nibbles, unsigned chosen) {
   unsigned n = 0;
   for (unsigned k = lanes; k-- > 0;)

@@ -1,6 +1,5 @@
-/* Operations of the lanes of a warp: shuffles, votes, matches, reductions, by
- * all lanes and by those of two masks.
- */
+/* Operations between the lanes of a warp: shuffles, votes, matches, reductions, by all lanes and by
+ * those of two masks. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +8,8 @@
 
 enum { LANES = 32 };
 
-/* As the PTX manual writes it. p[0]: 0 up, 1 down, 2 bfly, 3 idx; p[1]: the
- * predicate is the result */
+/* As the PTX manual defines it. p[0]: 0 up, 1 down, 2 bfly, 3 idx; p[1]: the predicate is the
+ * result */
 static void e_shfl(const struct form *f, const uint64_t (*in)[32], uint64_t *out) {
   for (int lane = 0; lane < LANES; lane++) {
     const int b = (int)in[1][lane] & 31, c = (int)in[2][lane] & 31;
@@ -114,7 +113,7 @@ static uint32_t lanes_of_group(const struct form *f, const uint64_t (*in)[32], i
   return mask;
 }
 
-/* p[3]: the operation of the lanes of a mask. The result is checked for each mask. */
+/* p[3]: the operation between the lanes of a mask. The result is checked for each mask. */
 enum masked { SHFL, VOTE, MATCH, REDUX, EXCHANGE, ACTIVE };
 
 static bool right(const struct form *f, const uint64_t (*in)[32], const uint64_t *got, int lane) {
@@ -129,7 +128,7 @@ static bool right(const struct form *f, const uint64_t (*in)[32], const uint64_t
     e_shfl(f, (const uint64_t(*)[32])from, out);
     return !(mask >> out[lane] & 1) || got[lane] == in[0][out[lane]];
   }
-  case ACTIVE: { /* lanes of its branch, including itself, all with the same result */
+  case ACTIVE: { /* the lanes of its branch, including itself, must all have the same result */
     const uint32_t m = (uint32_t)got[lane];
     for (int k = 0; k < LANES; k++)
       if (m >> k & 1 && got[k] != m)
@@ -179,7 +178,7 @@ static void masked(const char *in, const char *operation, enum masked what, int 
       "@!q bra end; %s end: bar.warp.sync -1;"};
   for (enum variant v = TOGETHER; v < VARIANTS; v++) {
     char body[400];
-    /* Without a branch the others do not wait at the warp's barriers. */
+    /* Without a branch the other lanes do not wait at the warp's barriers. */
     if (v == TOGETHER && (what == EXCHANGE || what == ACTIVE))
       continue;
     snprintf(body, sizeof body, bodies[v], operation, operation);

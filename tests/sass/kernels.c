@@ -1,8 +1,8 @@
-/* Real CUDA C kernels (kernels/), compiled by NVRTC at several levels of
- * optimisation, executed on the SM and compared with results of the CPU.
+/* CUDA C kernels of real algorithms (kernels/), compiled by NVRTC at several optimisation levels,
+ * executed on the SM and compared with results of the CPU.
  *
- *   kernels FOLDER NAME     FOLDER holds NAME.cu
- */
+ * kernels FOLDER NAME
+ * FOLDER holds NAME.cu */
 #include <complex.h>
 #include <fenv.h>
 #include <math.h>
@@ -217,7 +217,7 @@ static bool test_aes(struct module *m) {
 }
 
 static bool test_blake2(struct module *m) {
-  /* Made with Python's hashlib. */
+  /* Computed with Python's hashlib. */
   static const struct {
     u32 length;
     const char *b, *s;
@@ -257,7 +257,7 @@ static size_t put_length(u8 *to, size_t n) {
   return used;
 }
 
-/* A random block and what it decodes to. */
+/* Writes a random block and its decoded contents. */
 static size_t make_lz4(u8 *block, u8 *text, size_t *length) {
   size_t at = 0, n = 0;
   for (int k = 0; k < 20; k++) {
@@ -409,7 +409,7 @@ static bool test_mbarrier(struct module *m) {
     return false;
   const u32 *got = out.host;
   for (u32 round = 0, n = COUNT; round < 3; n -= round++ == 1) {
-    for (u32 k = 0; k < n - 2; k++) /* the count before the arrival; the phase has not ended */
+    for (u32 k = 0; k < n - 2; k++) /* the count before the arrival, as the phase has not ended */
       if (*got++ != n - k || *got++ != 0)
         return check("mbarrier operations", false);
     if (*got++ != 2 || *got++ != 0 || *got++ != 1 || *got++ != 1 || *got++ != 1)
@@ -632,7 +632,7 @@ static bool test_language(struct module *m) {
   return test_spin_lock(m) && good;
 }
 
-/* --- all at all levels --------------------------------------------------------------- */
+/* --- all kernels at all levels ------------------------------------------------------- */
 
 static char *read_file(const char *folder, const char *name) {
   char path[1024];

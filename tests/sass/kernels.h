@@ -11,15 +11,15 @@ typedef int64_t s64;
 
 u64 random64(void);
 
-/* Global memory of a module, which is zero at first. */
+/* Global memory of a module, initially zero. */
 struct buffer {
   u64 gpu;
   void *host;
 };
 struct buffer buffer(struct module *m, size_t bytes);
 
-/* Runs a kernel. kinds: a letter for each parameter: p for struct buffer, i for an int. False, with
- * a message, if it faults. */
+/* Runs a kernel. kinds has a letter for each parameter: p for struct buffer, i for an int. Prints a
+ * message and returns false if the kernel faults. */
 bool run(struct module *m, const char *kernel, struct launch launch, const char *kinds, ...);
 
 #define GRID(x, y, bx, by) ((struct launch){.grid = {x, y, 1}, .block = {bx, by, 1}})

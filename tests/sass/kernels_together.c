@@ -1,6 +1,5 @@
-/* Work-items that wait for each other (kernels/together.cu), on several host threads
- * at once. The tests check results that do not depend on the order.
- */
+/* Work-items that wait for each other (kernels/together.cu), on several host threads at once. The
+ * test checks results that do not depend on the order. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ static bool test_named_barriers(struct module *m) {
               check("named barriers", !memcmp(out.host, x, sizeof x));
 
   u32 *bits = in.host;
-  for (u32 k = 0; k < N * BLOCKS; k++) /* mostly the same bits in a group of 64 */
+  for (u32 k = 0; k < N * BLOCKS; k++) /* mostly the same bits within a group of 64 */
     bits[k] = (k / 64 % 3 == 0 ? 7 : k / 64 % 3 == 1 ? 1 : 2) ^ (random64() % 100 == 0 ? 7 : 0);
   good = run(m, "barrier_reductions", at_once(GRID(BLOCKS, 1, N, 1)), "pp", in, results) && good;
   for (u32 k = 0; k < N * BLOCKS; k += 64) {
@@ -77,7 +76,7 @@ static bool test_produce_consume(struct module *m) {
          check("producers and consumers of a block", !memcmp(out.host, want, sizeof want));
 }
 
-/* As in together.cu. */
+/* The same as in together.cu. */
 struct totals {
   u32 add, min, and, or, xor, inc, dec, exch, got, cas, tickets, histogram[16];
   int32_t max;
@@ -112,7 +111,7 @@ static bool test_contention(struct module *m) {
   want.halves = 0x4e004a00; /* 24, 12 */
   if (!run(m, "contention", at_once(GRID(BLOCKS, 1, BLOCK, 1)), "ppi", out, marks, (u32)ROUNDS))
     return false;
-  /* Each value was exchanged out once, except the last. */
+  /* Every value except the last has been exchanged out once. */
   bool good = check("exchanges", (got->got ^ got->exch) == given);
   want.exch = got->exch, want.got = got->got;
   good = check("totals", !memcmp(got, &want, sizeof want)) && good;

@@ -136,7 +136,7 @@ struct spot {
   unsigned row, column;
 };
 
-/* The place of element i of a lane's fragment of A; with 8 rows, of B transposed. */
+/* Returns the place of element i of a lane's fragment of A, or, with 8 rows, of B transposed. */
 static struct spot spot_in_a(const struct form *f, unsigned rows, unsigned lane, unsigned i) {
   const unsigned each = register_bits(f) / element_bits(f->a), r = i / each;
   const unsigned halves = rows == ROWS ? 2 : 1;
@@ -166,9 +166,10 @@ static void put_element(uint8_t *registers, unsigned index, enum element type, u
     registers[index * bits / 8] |= (uint8_t)(v << index * bits % 8);
 }
 
-/* Metadata: for each four elements along k (two of tf32, four pairs of nibbles), four bits have the
- * places of the two that are present (of tf32 one). Rows of 16-bit elements have 16 bits in a lane,
- * row g the low and row g + 8 the high half; rows of bytes have their own lanes. */
+/* Metadata: for each group of four elements along k (two of tf32, four pairs of nibbles), four bits
+ * give the places of the two elements that are present (one for tf32). Rows of 16-bit elements have
+ * 16 bits in a lane: row g in the low half, row g + 8 in the high half. Rows of bytes have lanes of
+ * their own. */
 static void put_metadata(const struct form *f, unsigned row, unsigned group, unsigned nibble,
                          uint32_t *meta) {
   unsigned lane, shift;
@@ -251,7 +252,7 @@ static void random_matrices(const struct form *f, struct matrices *m, uint32_t *
     meta[k] = (uint32_t)random64();
   if (!f->sparse)
     return;
-  const unsigned pairs = f->a >= U4 ? 2 : 1; /* elements with one place in the metadata */
+  const unsigned pairs = f->a >= U4 ? 2 : 1; /* elements that share one place in the metadata */
   for (unsigned i = 0; i < f->rows; i++) {
     if (f->a == TF32) {
       for (unsigned k = 0; k < stored_k(f); k++) {
@@ -312,7 +313,7 @@ static bool nan_double(uint64_t v) {
   return (v << 1) > 0xffe0000000000000ull;
 }
 
-enum { FRAGMENT = 64 }; /* bytes of a lane's registers, at most */
+enum { FRAGMENT = 64 }; /* largest size of a lane's registers in bytes */
 
 struct buffers {
   uint64_t a, b, c, e, d;

@@ -1,6 +1,5 @@
-/* See tensor_model.h. Floats are summed as sem_mma.h describes, but with
- * integers of 64 bits and the rounding of exact.h.
- */
+/* See tensor_model.h. Floats are summed as sem_mma.h describes, but with 64-bit integers and the
+ * rounding of exact.h. */
 #include "tests/sass/tensor_model.h"
 
 #include <fenv.h>
@@ -23,7 +22,7 @@ const char *element_name(enum element type) {
   return elements[type].name;
 }
 
-/* --- floats: (-1)^negative * sig * 2^lsb, and the exponent that counts for alignment -- */
+/* --- floats: (-1)^negative * sig * 2^lsb, and the exponent used for alignment -- */
 
 struct number {
   bool negative, nan, infinite;

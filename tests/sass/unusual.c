@@ -68,7 +68,7 @@ static uint64_t random64(void) {
   return state ^= state << 17;
 }
 
-/* The words of the first instruction of a kernel with an operation. */
+/* Returns the words of the first instruction of a kernel with this operation. */
 static uint64_t *find_instruction(struct module *m, const char *kernel, enum sm_op op) {
   enum { MOST = 512 };
   uint64_t *word = module_host(m, module_symbol(m, kernel));
@@ -135,7 +135,7 @@ static unsigned test_scales(struct module *m) {
   return failures;
 }
 
-/* Operands cx[UR][offset] */
+/* Operands cx[UR][offset]. */
 static unsigned test_bindless(struct module *m) {
   enum { WORDS = 64, UNIT = 16, RUNS = 40, OPCODE_HIGH = 91, UR_LOW = 32, OFFSET_LOW = 40 };
   const uint64_t table = module_alloc(m, WORDS * 4);
@@ -184,7 +184,7 @@ static unsigned test_bindless(struct module *m) {
         return 1;
       }
   }
-  /* A buffer that is not mapped is a fault. */
+  /* A constant buffer that is not mapped causes a fault. */
   struct sm_fault fault = {0};
   p.descriptor = 0x100 | 1ull << 45;
   if (launch(m, "add", &p, sizeof p, &fault) || fault.kind != SM_FAULT_MMU ||
@@ -195,7 +195,7 @@ static unsigned test_bindless(struct module *m) {
   return 0;
 }
 
-/* LDGSTS with a cache policy, whose shared address is in a uniform register. */
+/* LDGSTS with a cache policy and with the shared address in a uniform register. */
 static unsigned test_hinted(struct module *m) {
   enum { WORDS = 64, PIECE = 4, LDGSTS_UNIFORM = 0x1dae };
   struct {
@@ -270,11 +270,10 @@ static unsigned test_stack_limit(void) {
 }
 
 /* A warp counts in one bin without atomics: each lane stores the sum with its tag, and tries again
- * if another lane's store won (docs/applications.md, Rodinia). This is right only in lock step.
- * NVRTC puts a YIELD between the load and the store, which lets a finished lane continue with its
- * next element before the others store an old sum. Without the YIELD no count is lost: one of the
- * stores to an address wins, and BSYNC holds the finished lanes.
- */
+ * if another lane's store won (docs/applications.md, Rodinia). This is correct only if the lanes
+ * run in lock step. NVRTC inserts a YIELD between the load and the store; there, a lane that has
+ * finished can continue with its next element before the others store an old sum. Without the YIELD
+ * no count is lost: one of the stores to an address wins, and BSYNC holds the finished lanes. */
 static unsigned test_tags(struct module *m) {
   enum { LANES = 32, ROUNDS = 11, MOST = 512, NOP = 0x918 };
   struct {

@@ -57,7 +57,7 @@ static void add_all(void) {
 
 /* --- kernels: PTX manual, wmma ------------------------------------------------------------- */
 
-/* Registers of a lane. (The fragments of f16 factors have each element twice.) */
+/* Registers of a lane. (The fragments of f16 factors contain each element twice.) */
 static unsigned registers_of(enum element type, unsigned elements) {
   const unsigned each = type == F64 ? 64 : 32, count = elements * element_bits(type) / (32 * each);
   return count ? count : 1;
@@ -292,7 +292,7 @@ static void print_small(FILE *out, unsigned index) {
   fprintf(out, ");\n  for (int k = 0; k < %u; k++)\n    d[i * 8 + k] = r[k];\n}\n", d);
 }
 
-/* The place in C or D of element i of a lane. */
+/* Returns the place in C or D of element i of a lane. */
 static unsigned small_row(enum element type, unsigned lane, unsigned i) {
   return (type == F16 ? lane % 4 : (lane & 1) + (i & 2)) + lane / 16 * 4;
 }
