@@ -1,4 +1,4 @@
-/* The stages of a build, one after another. */
+/* Runs the stages of a build. */
 #include "compiler/compile.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void compile_show_stages(void (*show)(enum cc_stage stage)) {
   show_stage = show;
 }
 
-/* Sets status to the result of call, and records how long it took as the stage. */
+/* Sets status to the result of call, and records the call's begin and end times for the stage. */
 #define STAGE(result, stage, status, call)                                                         \
   do {                                                                                             \
     struct cc_span *span = &(result)->stages[stage];                                               \
@@ -63,8 +63,8 @@ static enum cc_status move_to_result(struct text *text, struct cc_result *result
   return CC_OK;
 }
 
-/* Refuses kernels that no launch on the device can serve: the ptxas of CUDA 12.6 accepts more
- * local memory than there is. Reports what each kernel needs for -cl-nv-verbose. */
+/* Refuses kernels that cannot be launched on the device: the ptxas of CUDA 12.6 accepts more local
+ * memory than the device has. Reports the resources of each kernel for -cl-nv-verbose. */
 static enum cc_status check_kernels(const struct cc_job *job, unsigned effects,
                                     const struct cc_result *result, struct text *log) {
   struct module_code *module = NULL;
@@ -79,8 +79,8 @@ static enum cc_status check_kernels(const struct cc_job *job, unsigned effects,
     const struct kernel_code *kernel = &module->kernels[i];
     if (kernel->shared_bytes > job->device->local_mem_bytes) {
       text_printf(log,
-                  "error: local variables of kernel %s take more local memory than there is: %u "
-                  "bytes; the device has %llu\n",
+                  "error: the local variables of kernel %s exceed the local memory of the device: "
+                  "%u of %llu bytes\n",
                   kernel->name, kernel->shared_bytes, job->device->local_mem_bytes);
       status = CC_BUILD_FAILURE;
     }
@@ -94,8 +94,8 @@ static enum cc_status check_kernels(const struct cc_job *job, unsigned effects,
 
 /* ---- units ------------------------------------------------------------------------- */
 
-/* Whether NVRTC may refuse what the front end and the printer accepted. Its limits of memory are
- * those of a kernel, and it needs some for itself. */
+/* Whether NVRTC may refuse what the front end and the printer have accepted. NVRTC's memory
+ * limits apply to each kernel, and it needs some memory for itself. */
 static bool may_be_refused(const struct cc_job *job, const struct lowered *unit) {
   enum { SAFE_ARGUMENT_BYTES = 3072, CUBIN_ALIGN_MAX = 16 };
   if (unit->has_assembly || unit->local_bytes > job->device->local_mem_bytes / 2)
@@ -110,7 +110,7 @@ static bool may_be_refused(const struct cc_job *job, const struct lowered *unit)
   return false;
 }
 
-/* A unit's request: the source for NVRTC, and the program binary that lacks the CUBIN. */
+/* Writes a request for a unit: the source for NVRTC, and the program binary without the CUBIN. */
 static void put_unit(const struct cc_job *job, const struct options *options,
                      const struct lowered *unit, struct message *plan) {
   const struct text no_cubin = {0};
@@ -126,7 +126,7 @@ static void put_unit(const struct cc_job *job, const struct options *options,
   message_put_bytes(plan, request.bytes, request.size);
   message_put_bytes(plan, unit->places.data, unit->places.size);
   message_put_bytes(plan, unit->files.data, unit->files.size);
-  /* A verbose log is complete when the build returns. */
+  /* A verbose log must be complete when the build returns. */
   message_put_number(plan, options->effects & OPTION_VERBOSE || may_be_refused(job, unit));
   message_put_number(plan, unit->kernel_count);
   for (uint32_t i = 0; i < unit->kernel_count; i++)
@@ -151,7 +151,7 @@ static enum cc_status make_plan(const struct cc_job *job, const struct options *
   return CC_OK;
 }
 
-/* Builds the unit of a request that put_unit wrote. */
+/* Builds a unit from a request that put_unit wrote. */
 static enum cc_status build_unit(const struct cc_job *job, struct cc_result *result,
                                  struct text *log) {
   struct text cubin = {0};
@@ -193,7 +193,7 @@ static enum cc_status lower_all(const struct cc_job *job, const struct options *
   return lower_bitcode(ir->data, ir->size, arg_info, units->at, log);
 }
 
-/* From bitcode (or, for COMPILE_IR, from its text) to the output of the stage. */
+/* Runs the stages from bitcode (for COMPILE_IR, from its text) to the requested one. */
 static enum cc_status run_stages(const struct cc_job *job, enum compile_stage stage,
                                  const struct options *options, struct text *ir,
                                  struct cc_result *result, struct text *log) {
@@ -239,7 +239,7 @@ static bool is_il(const struct cc_job *job) {
   return job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size);
 }
 
-/* A source or SPIR-V to LLVM IR, optimised: as bitcode or, for COMPILE_IR, as text. */
+/* Compiles a source or SPIR-V to optimised LLVM IR, as bitcode or, for COMPILE_IR, as text. */
 static enum cc_status make_ir(const struct cc_job *job, enum compile_stage stage,
                               const struct options *options, struct cc_result *result,
                               struct text *ir, struct text *places, struct text *log) {

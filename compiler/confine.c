@@ -1,5 +1,5 @@
-/* The confinement of the helper process: see confine.h. Kernels of JetPack and their headers may
- * be older than what is used here, so the numbers are in this file. */
+/* The confinement of the helper process; see confine.h. JetPack's kernels and their headers may
+ * lack the interfaces used here, so this file defines their numbers. */
 #include "compiler/confine.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ struct path_rule {
   int32_t parent_fd;
 } __attribute__((packed));
 
-/* All that each version of the interface can refuse. */
+/* Everything that each version of Landlock can restrict. */
 static const struct ruleset versions[] = {
     {(1ull << 13) - 1, 0, 0}, /* 1: Linux 5.13 */
     {(1ull << 14) - 1, 0, 0}, /* 2, 5.19: renaming into other folders */
@@ -81,7 +81,8 @@ static void allow_path(int rules, const char *path, uint64_t access) {
   close(rule.parent_fd);
 }
 
-/* The loader that an executable names, or "". False if it is no ELF file: a script, say. */
+/* Reads the name of the loader from an executable, or "" if it has none. Returns
+ * false if the file is not ELF, for example a script. */
 static bool read_loader(const char *path, char loader[CC_PATH_MAX]) {
   Elf64_Ehdr header;
   Elf64_Phdr segment;
@@ -104,8 +105,8 @@ static bool read_loader(const char *path, char loader[CC_PATH_MAX]) {
   return good;
 }
 
-/* A tool and its loader may be executed. A wrapper (a script, ccache) may start any program:
- * then anything may be. */
+/* Allows a tool and its loader to be executed. If the tool is a wrapper (a script,
+ * ccache), which may start any program, everything may be executed. */
 static void allow_tool(int rules, const char *path, const char *name) {
   char real[CC_PATH_MAX], loader[CC_PATH_MAX];
   if (!realpath(path, real))
@@ -120,7 +121,7 @@ static void allow_tool(int rules, const char *path, const char *name) {
     allow_path(rules, loader, FS_EXECUTE);
 }
 
-/* Reading is not refused: #include may name any file of the user. */
+/* Does not restrict reading: #include may refer to any of the user's files. */
 static bool confine_files(void) {
   char path[CC_PATH_MAX], translator[CC_PATH_MAX];
   long version = landlock_version();
@@ -153,7 +154,7 @@ static bool confine_files(void) {
 #define THIS_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Numbers that are the same on all architectures, and newer than some headers. */
+/* Numbers that are the same on all architectures and missing in some headers. */
 enum {
   NR_PIDFD_SEND_SIGNAL = 424,
   NR_IO_URING_SETUP = 425,
@@ -174,23 +175,23 @@ enum {
   NR_FCHMODAT2 = 452,
 };
 
-/* Calls that no compiler needs, by what they reach. */
+/* System calls that compilers do not need, grouped by what they affect. */
 static const uint16_t refused_calls[] = {
-    /* the network, and descriptors of other processes; the helper's socket is connected */
+    /* the network, and descriptors of other processes; the helper's socket is already connected */
     __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4, __NR_sendmsg,
     __NR_sendmmsg, __NR_recvmsg, __NR_recvmmsg, NR_PIDFD_GETFD,
-    /* other processes; kill and tgkill are below */
+    /* other processes; kill and tgkill are handled below */
     __NR_tkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo, NR_PIDFD_SEND_SIGNAL, NR_PIDFD_OPEN,
     __NR_process_vm_writev, NR_PROCESS_MADVISE, __NR_kcmp, __NR_setpriority,
-    __NR_setpgid, /* to join the application's group, which kill(0) reaches */
+    __NR_setpgid, /* could join the application's group, which kill(0) signals */
     __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr,
     __NR_ioprio_set, __NR_migrate_pages, __NR_move_pages, __NR_perf_event_open,
-#ifndef __SANITIZE_ADDRESS__ /* with which the leak checker stops its threads */
+#ifndef __SANITIZE_ADDRESS__ /* needed by the leak checker to stop threads */
     __NR_ptrace, __NR_process_vm_readv,
 #endif
-    /* calls that this filter would not see */
+    /* calls that would bypass this filter */
     NR_IO_URING_SETUP, NR_IO_URING_ENTER, NR_IO_URING_REGISTER,
-    /* files by another way than open, whose writes Landlock judges */
+    /* changes to files other than by open; Landlock restricts writes to opened files */
     __NR_unlinkat, __NR_renameat2, __NR_mkdirat, __NR_linkat, __NR_symlinkat, __NR_mknodat,
     __NR_truncate, __NR_fchmod, __NR_fchmodat, NR_FCHMODAT2, __NR_fchown, __NR_fchownat,
     __NR_utimensat, __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr,
@@ -198,16 +199,16 @@ static const uint16_t refused_calls[] = {
 #ifdef __NR_renameat
     __NR_renameat,
 #endif
-#ifdef __NR_open /* the older ones of x86-64 */
+#ifdef __NR_open /* older variants on x86-64 */
     __NR_unlink, __NR_rmdir, __NR_rename, __NR_mkdir, __NR_link, __NR_symlink, __NR_mknod,
     __NR_chmod, __NR_chown, __NR_lchown, __NR_utime, __NR_utimes, __NR_futimesat, __NR_ioperm,
     __NR_iopl, __NR_modify_ldt, __NR_vhangup,
 #endif
-    /* shared memory and queues of the system */
+    /* System V IPC, message queues and keys */
     __NR_shmget, __NR_shmat, __NR_shmctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl,
     __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_mq_open, __NR_mq_unlink, __NR_add_key,
     __NR_request_key, __NR_keyctl,
-    /* the system; namespaces, in which a user may do more */
+    /* system administration, and namespaces, where a user may gain rights */
     __NR_unshare, __NR_setns, __NR_chroot, __NR_pivot_root, __NR_mount, __NR_umount2, NR_OPEN_TREE,
     NR_MOVE_MOUNT, NR_FSOPEN, NR_FSCONFIG, NR_FSMOUNT, NR_FSPICK, NR_MOUNT_SETATTR, __NR_bpf,
     __NR_userfaultfd, __NR_fanotify_init, __NR_init_module, __NR_finit_module, __NR_delete_module,
@@ -245,7 +246,7 @@ static void refuse_call(struct filter *filter, uint32_t call, int error) {
   add_return(filter, failing_with(error));
 }
 
-/* The call fails, except for some values of the lower half of an argument, under the mask. */
+/* Makes a call fail unless the lower half of an argument, after masking, has one of the values. */
 static void allow_values(struct filter *filter, uint32_t call, unsigned argument, uint32_t mask,
                          const uint32_t *values, unsigned count, int error) {
   add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 4);
@@ -257,7 +258,7 @@ static void allow_values(struct filter *filter, uint32_t call, unsigned argument
   add_return(filter, SECCOMP_RET_ALLOW);
 }
 
-/* The call fails for some values of the lower half of an argument. */
+/* Makes a call fail if the lower half of an argument has one of the values. */
 static void refuse_values(struct filter *filter, uint32_t call, unsigned argument,
                           const uint32_t *values, unsigned count, int error) {
   add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 3);
@@ -268,7 +269,7 @@ static void refuse_values(struct filter *filter, uint32_t call, unsigned argumen
   add_return(filter, failing_with(error));
 }
 
-/* Opening for reading truncates no file, whatever Landlock's version. */
+/* Refuses O_TRUNC with O_RDONLY, which truncates files regardless of Landlock's version. */
 static void refuse_reading_truncation(struct filter *filter, uint32_t call, unsigned argument) {
   static const uint32_t others[] = {0, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC};
   allow_values(filter, call, argument, O_ACCMODE | O_TRUNC, others,
@@ -293,7 +294,8 @@ static bool confine_calls(bool signals_are_confined) {
 #endif
   for (unsigned i = 0; i < REFUSED; i++)
     refuse_call(&filter, refused_calls[i], EPERM);
-  /* Their arguments are in memory; the C library falls back to other calls. */
+  /* Their arguments are in memory, where a filter cannot check them.
+   * The C library falls back to other calls. */
   refuse_call(&filter, NR_CLONE3, ENOSYS);
   refuse_call(&filter, NR_OPENAT2, ENOSYS);
   refuse_reading_truncation(&filter, __NR_openat, 2);
@@ -303,7 +305,7 @@ static bool confine_calls(bool signals_are_confined) {
   allow_values(&filter, __NR_clone, 0, new_namespaces, none, 1, EPERM);
   allow_values(&filter, __NR_ioctl, 1, ~0u, requests, sizeof requests / sizeof requests[0], ENOTTY);
   allow_values(&filter, __NR_prlimit64, 0, ~0u, none, 1, EPERM);
-  /* Which process gets a signal when a descriptor is ready, and which signal. */
+  /* fcntl requests that choose the process and the signal for I/O events. */
   refuse_values(&filter, __NR_fcntl, 1, owners, sizeof owners / sizeof owners[0], EPERM);
   allow_values(&filter, __NR_kill, 0, ~0u, none, 1, EPERM); /* its own group */
   if (!signals_are_confined)

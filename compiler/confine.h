@@ -1,16 +1,18 @@
-/* The confinement that the helper process sets up for itself and its children before it reads the
- * first request. A program that takes over a compiler then reaches no network and no other process,
- * and can only read files. docs/robustness.md says what each kernel supports. */
+/* The confinement that the helper process applies to itself and its children before
+ * it reads the first request. A program that takes over a compiler can then neither
+ * reach the network nor other processes, and can only read files.
+ * docs/robustness.md lists what each kernel version supports. */
 #ifndef TEGRACL_CONFINE_H
 #define TEGRACL_CONFINE_H
 
 enum {
-  CONFINED_CALLS = 1, /* system calls, by seccomp */
-  CONFINED_FILES = 2, /* files, by Landlock (Linux 5.13) */
+  CONFINED_CALLS = 1, /* system calls, with seccomp */
+  CONFINED_FILES = 2, /* files, with Landlock (Linux 5.13) */
 };
 
-/* Closes all files except the standard streams, and confines the process as far as the kernel can;
- * returns the bits above. Call it before other threads start. TEGRACL_CONFINEMENT=0: does nothing.
+/* Closes all files except the standard streams, and confines the process as far as
+ * the kernel supports it. Returns the bits above. Must be called before other
+ * threads start. Does nothing if TEGRACL_CONFINEMENT=0.
  */
 unsigned confine(void);
 

@@ -1,9 +1,9 @@
-/* The files of compiler/device/, embedded in tegraclc by embed.py. */
+/* The contents of compiler/device/, which embed.py embeds in tegraclc. */
 #ifndef TEGRACL_DEVICE_FILES_H
 #define TEGRACL_DEVICE_FILES_H
 
 struct device_file {
-  const char *name; /* without folder, as in #include */
+  const char *name; /* without a folder, as in #include */
   const char *text;
 };
 

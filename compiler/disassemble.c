@@ -1,4 +1,4 @@
-/* Machine code as text: the instruction table of gpu/isa/ prints it. */
+/* Prints machine code as text, using the instruction table of gpu/isa/. */
 #include "compiler/disassemble.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 enum {
   TEXT_SIZE = 256,
-  GUARD_WIDTH = 19, /* columns from the address to the operation, as nvdisasm has them */
+  GUARD_WIDTH = 19, /* columns from the address to the operation, as in nvdisasm's output */
 };
 
 static void add_instruction(const uint64_t word[2], uint64_t offset, struct text *out) {

@@ -1,14 +1,14 @@
-/* The extensions and the features of OpenCL C that the device has: one list for the driver,
- * which reports them, and for the offline compiler. What depends on the machine is in
- * icd/platform/device_text.c.
- * X(name, version); the version is of the extension's specification.
+/* The extensions and OpenCL C features of the device. The driver, which reports them, and the
+ * offline compiler share this list. icd/platform/device_text.c has those that depend on the
+ * machine.
+ * X(name, version), with the version of the extension's specification.
  */
 #ifndef TEGRACL_EXTENSIONS_H
 #define TEGRACL_EXTENSIONS_H
 
-/* What is instructions of the SM. cl_intel_subgroups and its siblings are not reported, though
- * programs may use their functions: OpenCV's product of matrices takes its kernel for sub-groups of
- * 8 where they are, and is wrong with sub-groups of 32. */
+/* Extensions that SM instructions implement. cl_intel_subgroups and related extensions are not
+ * reported, although programs may use their functions: OpenCV's matrix product would then use a
+ * kernel for sub-groups of 8, whose results are wrong with sub-groups of 32. */
 #define CC_EXTENSIONS(X)                                                                           \
   X("cl_khr_fp16", CL_MAKE_VERSION(1, 0, 0))                                                       \
   X("cl_khr_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                  \
@@ -31,7 +31,7 @@
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 
-/* Only what works. The platform's are the device's, too. */
+/* Only complete extensions. The platform's extensions are also extensions of the device. */
 #define CC_PLATFORM_EXTENSIONS(X)                                                                  \
   X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
   X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
@@ -108,7 +108,7 @@
   X("__opencl_c_ext_fp64_global_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                         \
   X("__opencl_c_ext_fp64_local_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))
 
-/* An entry of these lists as a word of a blank-separated one. */
+/* Turns an entry of these lists into a word of a blank-separated list. */
 #define CC_WORD(name, version) " " name
 
 #endif

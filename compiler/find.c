@@ -1,4 +1,4 @@
-/* The search for tegraclc, clang, the tools for SPIR-V, and NVRTC: see find.h for the order. */
+/* Searches for tegraclc, clang, the tools for SPIR-V, and NVRTC. find.h gives the order. */
 #include "compiler/find.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(CC_PATH_MAX >= PATH_MAX, "realpath writes up to PATH_MAX");
+_Static_assert(CC_PATH_MAX >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
 
 #if defined(__x86_64__)
 #define MULTIARCH "x86_64-linux-gnu"
@@ -56,7 +56,7 @@ static void cut_last_component(char *path) {
     *slash = 0;
 }
 
-/* Calls visit for each part of a colon-separated list until it is true. */
+/* Calls visit for each part of a colon-separated list until it returns true. */
 static bool each_part(const char *list, bool (*visit)(const char *part, void *data), void *data) {
   bool done = false;
   while (list && *list && !done) {
@@ -71,7 +71,7 @@ static bool each_part(const char *list, bool (*visit)(const char *part, void *da
 
 struct wanted_file {
   const char *name;
-  char *path; /* CC_PATH_MAX bytes, for the answer */
+  char *path; /* result, CC_PATH_MAX bytes */
 };
 
 static bool command_in(const char *folder, void *data) {
@@ -89,8 +89,8 @@ static bool command_on_path(const char *name, char path[CC_PATH_MAX]) {
 static char own_folder[CC_PATH_MAX];
 static pthread_once_t own_folder_once = PTHREAD_ONCE_INIT;
 
-/* The folder of the object that this code is linked into. The loader knows a
- * library by its path, but a program by the name it was called with. */
+/* Finds the folder of the object that contains this code. The loader stores a library by
+ * path, but a program by the name with which it was called. */
 static void find_own_folder(void) {
   Dl_info info;
   if (dladdr(own_folder, &info) && info.dli_fname && strchr(info.dli_fname, '/') &&
@@ -123,9 +123,9 @@ bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
   return command_on_path("tegraclc", path);
 }
 
-/* ---- clang, the tools for SPIR-V ---------------------------------------------- */
+/* ---- clang and the tools for SPIR-V ------------------------------------------- */
 
-/* A command of one LLVM release: name-N on PATH, or where Debian has it. */
+/* Finds a command of an LLVM release: name-N on PATH, or in Debian's folder for the release. */
 static bool command_of_release(const char *name, int release, char path[CC_PATH_MAX]) {
   char versioned[32];
   snprintf(versioned, sizeof(versioned), "%s-%d", name, release);
@@ -133,8 +133,8 @@ static bool command_of_release(const char *name, int release, char path[CC_PATH_
          (make_path(path, "/usr/lib/llvm-%d/bin/%s", release, name) && is_command(path));
 }
 
-/* A command whose bitcode tegraclc can read: the file that the variable names, else that of
- * the LLVM release that tegraclc is built with, else that of the newest before it, else any. */
+/* Finds a command that writes bitcode for tegraclc's LLVM: the file that the variable names, else
+ * the command of the same LLVM release, else of the newest older release, else any version. */
 static bool llvm_command(const char *variable, const char *name, char path[CC_PATH_MAX]) {
   enum { OLDEST_RELEASE = 15 };
   const char *forced = environment(variable);
@@ -159,11 +159,11 @@ bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MA
 
 /* ---- NVRTC ------------------------------------------------------------------- */
 
-/* Newest first: sonames of CUDA 13, 12, and 11.3 to 11.8. */
+/* Newest first: the sonames in CUDA 13, 12, and 11.3 to 11.8. */
 static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 enum { NVRTC_NAMES = sizeof(nvrtc_names) / sizeof(nvrtc_names[0]) };
 
-/* The match of a pattern with the highest version at the end of its name. */
+/* Finds the match of a pattern with the highest version number at its end. */
 __attribute__((format(printf, 2, 3))) static bool newest_match(char path[CC_PATH_MAX],
                                                                const char *format, ...) {
   glob_t found;
@@ -189,7 +189,7 @@ __attribute__((format(printf, 2, 3))) static bool newest_match(char path[CC_PATH
   return done;
 }
 
-/* NVRTC in a folder that holds the library, a toolkit or the PyPI package. */
+/* Finds NVRTC in a folder, which contains the library itself, a toolkit or the PyPI package. */
 static bool nvrtc_below(const char *folder, char path[CC_PATH_MAX]) {
   static const char *const places[] = {"", "lib64/", "lib/", "nvidia/*/lib/", "targets/*/lib/"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -203,8 +203,8 @@ static bool file_in(const char *folder, void *data) {
   return make_path(wanted->path, "%s/%s", folder, wanted->name) && is_file(wanted->path);
 }
 
-/* The folders named in the dynamic loader's configuration: one in a line, or
- * "include PATTERN". */
+/* Searches the folders listed in the dynamic loader's configuration,
+ * whose lines are a folder or "include PATTERN". */
 static bool file_by_loader_configuration(const char *configuration, struct wanted_file *wanted,
                                          int depth) {
   enum { MAX_DEPTH = 4 };
@@ -235,7 +235,7 @@ static bool file_by_loader_configuration(const char *configuration, struct wante
   return done;
 }
 
-/* A library where dlopen would look for its name. */
+/* Searches for a library in the order of dlopen. */
 static bool loader_would_find(const char *name, char path[CC_PATH_MAX]) {
   struct wanted_file wanted = {name, path};
   static const char standard[] =
@@ -245,8 +245,8 @@ static bool loader_would_find(const char *name, char path[CC_PATH_MAX]) {
          each_part(standard, file_in, &wanted);
 }
 
-/* NVRTC of the PyPI package, where pip has put it: in the virtual environment, for this
- * user, for all. */
+/* Finds NVRTC in a PyPI package that pip has installed in the virtual
+ * environment, for this user, or for all users. */
 static bool nvrtc_of_pip(char path[CC_PATH_MAX]) {
   const struct {
     const char *folder, *packages;

@@ -1,4 +1,4 @@
-/* Limits of the compiler: see helper_limits.h. */
+/* Limits of the compiler; see helper_limits.h. */
 #include "compiler/helper_limits.h"
 
 #include <fcntl.h>
@@ -18,10 +18,11 @@ enum {
   DEFAULT_SECONDS = 600,
   MIB_SHIFT = 20,
   KIB_PER_MIB = 1024,
-  LEAST_SHARE_MIB = 512, /* with which NVRTC compiles the 59 kernels of darktable's basic.cl */
+  LEAST_SHARE_MIB = 512, /* enough for NVRTC to compile the 59 kernels of darktable's basic.cl */
 };
 
-/* A positive number from the environment; 0: none, or not one up to most. */
+/* Reads a positive number from the environment. Returns 0 if it is
+ * unset, invalid or larger than most. */
 static unsigned long environment_number(const char *name, unsigned long most) {
   const char *text = secure_getenv(name);
   char *end = NULL;
@@ -58,7 +59,7 @@ static void lower_limit(int resource, uint64_t value) {
   setrlimit(resource, &limit);
 }
 
-/* Out of memory, the kernel kills this process first. */
+/* Makes the kernel kill this process first if the machine runs out of memory. */
 static void prefer_oom_kill(void) {
   static const char most[] = "1000";
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -69,7 +70,7 @@ static void prefer_oom_kill(void) {
 }
 
 void limits_on_memory(void) {
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow of all memory would count */
+#ifndef __SANITIZE_ADDRESS__ /* ASan's shadow of all memory would count towards the limit */
   lower_limit(RLIMIT_DATA, limits_memory_mib() << MIB_SHIFT);
 #endif
   lower_limit(RLIMIT_FSIZE, MESSAGE_MAX);
@@ -116,10 +117,11 @@ bool limits_were_met(const struct rusage *used, uint64_t memory_mib) {
 void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used) {
   if (signal == SIGXCPU)
     snprintf(words, size,
-             "did not finish in %lld seconds; TEGRACL_COMPILER_TIMEOUT=SECONDS gives it more time",
+             "did not finish in %lld seconds; set TEGRACL_COMPILER_TIMEOUT=SECONDS to allow more "
+             "time",
              (long long)limits_seconds());
   else
-    snprintf(words, size, "was ended by signal %d (%s), with %ld of %llu MiB of memory", signal,
-             strsignal(signal), used->ru_maxrss / KIB_PER_MIB,
+    snprintf(words, size, "was killed by signal %d (%s) after using %ld of %llu MiB of memory",
+             signal, strsignal(signal), used->ru_maxrss / KIB_PER_MIB,
              (unsigned long long)limits_memory_mib());
 }

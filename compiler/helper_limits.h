@@ -1,5 +1,5 @@
-/* Limits of a build. The helper sets them for itself and its commands; the client waits no
- * longer, and names the limits in messages. */
+/* Limits of a build. The helper sets them for itself and its commands. The client uses
+ * the time limit as well, and mentions the limits in messages. */
 #ifndef TEGRACL_HELPER_LIMITS_H
 #define TEGRACL_HELPER_LIMITS_H
 
@@ -8,39 +8,42 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* The time after which a build counts as hung: TEGRACL_COMPILER_TIMEOUT seconds, or 600,
- * more than hashcat's largest kernels take on a busy machine. */
+/* Time limit of a build: TEGRACL_COMPILER_TIMEOUT seconds, or 600, which exceeds the
+ * time of hashcat's largest kernels on a busy machine. */
 int64_t limits_seconds(void);
 
-/* The memory of all helpers of an application: TEGRACL_COMPILER_MEMORY MiB, or half of the
- * machine's. */
+/* Memory limit of all helpers of an application together:
+ * TEGRACL_COMPILER_MEMORY MiB, or half of the machine's memory. */
 uint64_t limits_memory_mib(void);
 
-/* How many helpers may work at once: one for each core that the process may use (base/cores.h), if
- * each has a share of the memory in which most programs can be built. */
+/* Maximum number of busy helpers: one for each core that the process may use
+ * (base/cores.h), as long as each has enough memory for most programs. */
 unsigned limits_width(void);
 
-/* The memory of each, if so many work. */
+/* Memory of each helper if limits_width helpers are busy. */
 uint64_t limits_share_mib(void);
 
-/* For the helper, once: limits memory and the sizes of files, for itself and its children. If
- * the machine runs out of memory, the kernel kills them first. */
+/* Called once by the helper: limits memory and file sizes, for itself and its children, and
+ * makes the kernel kill them first if the machine runs out of memory. */
 void limits_on_memory(void);
 
-/* For the helper, before each build: limits memory, to no more than limits_on_memory did. */
+/* Called by the helper before each build: limits memory, within the limit of limits_on_memory. */
 void limits_on_build(uint64_t memory_mib);
 
-/* For the helper, once: allows more files than usual, as each header of a program is one. */
+/* Called once by the helper: raises the limit of open files,
+ * because each header of a program is a file. */
 void limits_on_files(void);
 
-/* For the helper, before each build: limits CPU time. The client times out first, unless it
- * was stopped. */
+/* Called by the helper before each build: limits CPU time. Only takes effect if
+ * the client was stopped and did not time out first. */
 void limits_on_time(void);
 
-/* Whether a process may have failed for lack of memory: it used a quarter of memory_mib. */
+/* Whether a process may have failed for lack of memory, because it
+ * used at least a quarter of memory_mib. */
 bool limits_were_met(const struct rusage *used, uint64_t memory_mib);
 
-/* Describes, for a sentence that begins with the name of a process, how a signal ended it. */
+/* Describes how a signal ended a process. The words complete a
+ * sentence whose subject is the process. */
 void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used);
 
 #endif

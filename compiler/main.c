@@ -1,5 +1,4 @@
-/* tegraclc, the compiler command: offline builds, and the helper of the OpenCL
- * driver (--serve). */
+/* tegraclc, the compiler command: offline builds, and the driver's helper process (--serve). */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static const char help[] =
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
 
-/* The device of offline builds. */
+/* The device for offline builds. */
 static const struct cc_device orin = {
     .sm = 87,
     .version = 310,
@@ -59,11 +58,11 @@ static const struct {
 struct command {
   const char *output;
   enum stage stage;
-  bool is_binary; /* the file is a program binary or a CUBIN already */
+  bool is_binary; /* the file is already a program binary or a CUBIN */
   bool prebuilds;
   const char **names; /* of the files */
   struct cc_source *sources;
-  struct text *texts; /* what the sources point to */
+  struct text *texts; /* contents of the sources */
   size_t source_count;
   struct text options;
 };
@@ -127,7 +126,7 @@ static void add_info(const struct module_code *module, struct text *out) {
   }
 }
 
-/* The text of the stages that describe a program binary: SASS and information. */
+/* Prints the stages that describe a program binary: SASS and information. */
 static bool describe(enum stage stage, const void *binary, size_t size, struct text *out) {
   struct module_code *module = NULL;
   char sentence[256] = "";
@@ -144,12 +143,12 @@ static bool describe(enum stage stage, const void *binary, size_t size, struct t
   return !out->failed;
 }
 
-/* Without quotes: the cache's key has the option string as the application gives it. */
+/* Does not quote, because the cache key contains the option string as the application passes it. */
 static void add_unquoted_option(struct text *options, const char *word) {
   text_printf(options, "%s%s", options->size ? " " : "", word);
 }
 
-/* Quotes the word, so that parsing the option string gives it back unchanged. */
+/* Quotes the word so that parsing the option string returns it unchanged. */
 static void add_quoted_option(struct text *options, const char *word) {
   text_puts(options, " \"");
   for (; *word; word++) {
@@ -169,7 +168,7 @@ static bool parse_stage(const char *name, enum stage *stage) {
   return false;
 }
 
-/* Whether the option's value may be the next word. */
+/* Whether the option's value may be the following word. */
 static bool takes_value(const char *word) {
   static const char *const names[] = {"-D", "-I", "-U", "-cl-nv-maxrregcount", "-cl-nv-opt-level"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -188,7 +187,7 @@ static bool parse_command(char **words, struct command *command) {
         command->output = next;
       } else if (!next || !parse_stage(next, &command->stage)) {
         fprintf(stderr, "tegraclc: %s needs %s\n", word,
-                word[1] == 'o' ? "a file name" : "ir, cuda, cubin, sass, info or bin");
+                word[1] == 'o' ? "a file name" : "a file name");
         return false;
       }
     } else if (!strcmp(word, "--disassemble")) {
@@ -212,9 +211,9 @@ static bool parse_command(char **words, struct command *command) {
     }
   }
   if (!command->source_count)
-    fputs("tegraclc: no source file; see tegraclc --help\n", stderr);
+    fputs("tegraclc: no source file given; see tegraclc --help\n", stderr);
   if (command->is_binary && command->source_count > 1)
-    fputs("tegraclc: --disassemble takes one file\n", stderr);
+    fputs("tegraclc: --disassemble accepts only one file\n", stderr);
   return command->source_count == 1 || (command->source_count && !command->is_binary);
 }
 
@@ -271,7 +270,7 @@ static int build(struct command *command) {
   return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Prints the path that a build would use (find.h). */
+/* Prints the path that a build would use (see find.h). */
 static int print_path(const char *name) {
   char path[CC_PATH_MAX], validator[CC_PATH_MAX], translator[CC_PATH_MAX];
   const char *found = NULL;
@@ -283,14 +282,15 @@ static int print_path(const char *name) {
     if (cc_find_spirv_tools(validator, translator))
       found = *name == 's' ? validator : translator;
   } else {
-    fprintf(stderr,
-            "tegraclc: --print-path %s: no such name; it takes clang, nvrtc, spirv-val or "
-            "llvm-spirv\n",
-            name);
+    fprintf(
+        stderr,
+        "tegraclc: --print-path: unknown name '%s'; use clang, nvrtc, spirv-val or llvm-spirv\n",
+        name);
     return EXIT_FAILURE;
   }
   if (!found) {
-    fprintf(stderr, "tegraclc: %s was not found; tegracl-doctor says how to install it\n", name);
+    fprintf(stderr,
+            "tegraclc: %s was not found; run tegracl-doctor for installation instructions\n", name);
     return EXIT_FAILURE;
   }
   puts(found);
@@ -298,7 +298,7 @@ static int print_path(const char *name) {
 }
 
 int main(int count, char **words) {
-  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to report */
+  signal(SIGXFSZ, SIG_IGN); /* report exceeded file size limits as errors */
   if (count == 2 && !strcmp(words[1], "--serve"))
     return cc_serve(STDIN_FILENO);
   if (count == 2 && !strcmp(words[1], "--version")) {

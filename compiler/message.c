@@ -1,7 +1,6 @@
-/* Messages between client and helper: see message.h. On the socket: a magic
- * word, a 64-bit length, the bytes. Numbers are 64-bit, strings and blocks have
- * their length in front; both sides are the same machine, so the byte order is
- * its own.
+/* Messages between client and helper; see message.h. On the socket a message consists of a magic
+ * word, a 64-bit length and the bytes. Numbers are 64-bit; strings and blocks follow their length.
+ * Both sides run on the same machine, so numbers are in host byte order.
  */
 #include "compiler/message.h"
 
@@ -124,7 +123,7 @@ void message_put_job(struct message *message, const struct cc_job *job, const ch
   }
 }
 
-/* A count of things that take at least a number each. */
+/* Takes a count of items, each of which has at least the size of a number. */
 static size_t take_count(struct message *m) {
   uint64_t count = message_take_number(m);
   if (count > (m->size - m->at) / sizeof(uint64_t))
@@ -189,7 +188,7 @@ void message_put_result(struct message *message, enum cc_status status,
   }
 }
 
-/* A copy of the next block of bytes. NULL if it is empty or there is no memory. */
+/* Takes the next block of bytes as a copy. Returns NULL if the block is empty or memory ran out. */
 static void *take_copy(struct message *message, size_t *size) {
   const void *bytes = message_take_bytes(message, size);
   void *copy = *size ? malloc(*size) : NULL;
@@ -228,7 +227,7 @@ int64_t message_now_ms(void) {
   return (int64_t)(base_clock_ns() / 1000000);
 }
 
-/* Waits until fd is ready for events: 0, -ETIMEDOUT or -errno. */
+/* Waits until fd is ready for events. Returns 0, -ETIMEDOUT or -errno. */
 static int wait_ready(int fd, short events, int64_t deadline_ms) {
   for (;;) {
     int64_t left = deadline_ms - message_now_ms();

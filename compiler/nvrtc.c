@@ -1,6 +1,5 @@
-/* NVRTC through dlopen: one binary serves CUDA 11.4 to 13. The few functions
- * used are declared here, as NVRTC's documentation gives them, so that the
- * build needs no CUDA toolkit. */
+/* Calls NVRTC through dlopen, so that one binary supports CUDA 11.4 to 13. The few functions used
+ * are declared here according to NVRTC's documentation, so the build needs no CUDA toolkit. */
 #include "compiler/nvrtc.h"
 
 #include <dlfcn.h>
@@ -58,13 +57,13 @@ static bool load_locked(struct text *log) {
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    text_printf(log, "error: NVRTC cannot be loaded: %s\n", dlerror());
+    text_printf(log, "error: cannot load NVRTC: %s\n", dlerror());
     return false;
   }
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     *functions[i].function = dlsym(library, functions[i].name);
     if (!*functions[i].function) {
-      text_printf(log, "error: %s has no %s; NVRTC 11.4 or newer is needed\n", path,
+      text_printf(log, "error: %s lacks %s; NVRTC 11.4 or newer is required\n", path,
                   functions[i].name);
       dlclose(library);
       return false;
@@ -81,7 +80,7 @@ static bool load_nvrtc(struct text *log) {
   return loaded;
 }
 
-/* The option list lives in fixed storage: every option is short. */
+/* Options are stored in arrays of fixed size, because all of them are short. */
 enum { OPTIONS_MAX = 16, OPTION_SIZE = 48 };
 
 struct option_list {
@@ -113,7 +112,7 @@ static void make_options(struct option_list *list, unsigned sm, const struct opt
   add_option(list, "--disable-warnings");
   add_option(list, "--fmad=%s", bool_name(options->effects & OPTION_CONTRACT));
   add_option(list, "--ftz=%s", bool_name(options->effects & OPTION_FTZ));
-  /* Without it OpenCL allows an error of 2.5 ulp for division, and 3 for sqrt. */
+  /* Without this option OpenCL allows errors of 2.5 ulp for division and 3 ulp for sqrt. */
   add_option(list, "--prec-div=%s", bool_name(options->effects & OPTION_EXACT));
   add_option(list, "--prec-sqrt=%s", bool_name(options->effects & OPTION_EXACT));
   if (options->effects & OPTION_FAST) {
@@ -141,12 +140,12 @@ static enum cc_status add_cubin(struct nvrtc_program *program, struct text *cubi
   return status;
 }
 
-/* Whether the program has asm statements; the device library's are in other files. */
+/* Whether the program contains asm statements. The device library's own are in other files. */
 static bool has_assembly(const char *source) {
   return strstr(source, "asm(") || strstr(source, "asm volatile(");
 }
 
-/* Adds to log why the code was refused, what is at fault, and NVRTC's messages. */
+/* Adds to log why the code was refused, whose fault it is, and NVRTC's messages. */
 static void add_refusal(struct nvrtc_program *program, int result, const char *source,
                         struct text *log) {
   size_t size = 0;
@@ -156,13 +155,13 @@ static void add_refusal(struct nvrtc_program *program, int result, const char *s
   if (words && nvrtc.log(program, words) != NVRTC_SUCCESS)
     *words = 0;
   if (words && strstr(words, "uses too much shared data"))
-    text_puts(log, "error: a kernel's local variables take more local memory than there is\n");
+    text_puts(log, "error: a kernel's local variables exceed the local memory of the device\n");
   else if (words && strstr(words, "parameter space overflowed"))
-    text_puts(log, "error: a kernel's arguments take more bytes than there are for them\n");
+    text_puts(log, "error: a kernel's arguments exceed the maximum size of arguments\n");
   else
-    text_printf(log, "error: NVRTC refused the generated code (%s); this is a fault of %stegracl\n",
+    text_printf(log, "error: NVRTC refused the generated code (%s); this is a bug in %stegracl\n",
                 nvrtc.error_string(result),
-                has_assembly(source) ? "the program's asm statements or of " : "");
+                has_assembly(source) ? "the program's asm statements or in " : "");
   if (words)
     text_puts(log, words);
   free(words);

@@ -1,5 +1,5 @@
-/* tegraclc --prebuild: see prebuild.h. The loader is opened at run time, so that tegraclc does not
- * need it for anything else. */
+/* tegraclc --prebuild; see prebuild.h. Opens the loader at run time,
+ * because nothing else in tegraclc needs it. */
 #define CL_TARGET_OPENCL_VERSION 300
 
 #include "compiler/prebuild.h"
@@ -45,11 +45,11 @@ static bool open_loader(void) {
   if (FUNCTIONS(FIND) true)
     return true;
 #undef FIND
-  fprintf(stderr, "tegraclc: %s is too old: it lacks functions of OpenCL 2.1\n", loader);
+  fprintf(stderr, "tegraclc: %s is too old: it lacks OpenCL 2.1 functions\n", loader);
   return false;
 }
 
-/* Opens a context on this driver's device. NULL: a message has been printed. */
+/* Opens a context on this driver's device. Prints a message and returns NULL on failure. */
 static cl_context open_device(cl_device_id *device) {
   enum { PLATFORMS = 64, NAME_BYTES = 64 };
   cl_platform_id platforms[PLATFORMS];
@@ -63,11 +63,10 @@ static cl_context open_device(cl_device_id *device) {
     error = opencl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, device, NULL);
     cl_context context = error ? NULL : opencl.clCreateContext(NULL, 1, device, NULL, NULL, &error);
     if (!context)
-      fprintf(stderr, "tegraclc: the device cannot be opened (error %d); see tegracl-doctor\n",
-              error);
+      fprintf(stderr, "tegraclc: cannot open the device (error %d); run tegracl-doctor\n", error);
     return context;
   }
-  fputs("tegraclc: the OpenCL loader does not find tegracl; see tegracl-doctor\n", stderr);
+  fputs("tegraclc: the OpenCL loader does not find tegracl; run tegracl-doctor\n", stderr);
   return NULL;
 }
 
@@ -81,7 +80,7 @@ static void print_log(cl_program program, cl_device_id device) {
   free(log);
 }
 
-/* before: printed before any message. */
+/* Builds one program. Prints before in front of any message. */
 static bool build(cl_context context, cl_device_id device, const struct text *source,
                   const char *options, const char *before) {
   const char *text = source->data;
@@ -92,7 +91,7 @@ static bool build(cl_context context, cl_device_id device, const struct text *so
           : opencl.clCreateProgramWithSource(context, 1, &text, &source->size, &error);
   if (!program) {
     fputs(before, stderr);
-    fprintf(stderr, "tegraclc: the program cannot be created: error %d\n", error);
+    fprintf(stderr, "tegraclc: cannot create the program (error %d)\n", error);
     return false;
   }
   error = opencl.clBuildProgram(program, 1, &device, options, NULL, NULL);
@@ -111,10 +110,10 @@ int prebuild(const char *const *names, const struct text *texts, size_t count,
   bool good = true;
   cl_device_id device;
   if (cache && strcmp(cache, "0") == 0) {
-    fputs("tegraclc: --prebuild: TEGRACL_CACHE=0 turns the cache off\n", stderr);
+    fputs("tegraclc: --prebuild needs the cache, which TEGRACL_CACHE=0 turns off\n", stderr);
     return EXIT_FAILURE;
   }
-  setenv("TEGRACL_BUILD", "full", 1); /* a build that returns is in the cache */
+  setenv("TEGRACL_BUILD", "full", 1); /* wait until the whole build is in the cache */
   cl_context context = open_loader() ? open_device(&device) : NULL;
   if (!context)
     return EXIT_FAILURE;

@@ -1,4 +1,4 @@
-/* tegraclc --prebuild: fills the driver's cache. */
+/* Implements tegraclc --prebuild, which fills the driver's cache. */
 #ifndef TEGRACL_PREBUILD_H
 #define TEGRACL_PREBUILD_H
 
@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* Builds each text as a program, through the OpenCL loader and the driver, as applications do:
- * the cache has it for them then. EXIT_SUCCESS if all could be built. */
+/* Builds each text as a program through the OpenCL loader and the driver, like an application,
+ * which stores it in the cache. Returns EXIT_SUCCESS if all builds succeed. */
 int prebuild(const char *const *names, const struct text *texts, size_t count, const char *options);
 
 #endif

@@ -1,6 +1,5 @@
-/* The helper process: receives build requests, compiles, answers. Leaves when the
- * client has gone (even in the middle of a compilation) or has been silent for a
- * while.
+/* The helper process: receives build requests, compiles, and answers. It exits when the client
+ * has exited (even during a compilation) or has been idle for some time.
  */
 #include "compiler/serve.h"
 
@@ -19,16 +18,16 @@
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
 
-/* How long to wait for another request. The first one, and the sending of answers, have no limit:
- * the client may be stopped for a while, and watch_client ends this process if it exits. */
+/* Timeout for the next request. There is no timeout for the first request and for sending answers,
+ * because the client may be stopped for a while; if it exits, watch_client ends this process. */
 enum { IDLE_MS = 10 * 1000 };
 
-/* Keeps clang from looking up the names in a crash's stack trace, which takes seconds. */
+/* Stops clang from symbolizing the stack trace of a crash, which takes seconds. */
 #define NO_SYMBOLS "LLVM_DISABLE_SYMBOLIZATION"
 
-/* Waits until the client's side of the socket closes, then ends this process and
- * what it started (the process group, if we lead one). The main thread may be
- * deep in the compiler, so there is nothing to tidy up. */
+/* Waits until the client's end of the socket closes. Then ends this process and its
+ * children (the process group, if this process leads it) without cleaning up, because
+ * the main thread may be in the middle of a compilation. */
 static void *watch_client(void *argument) {
   struct pollfd place = {.fd = *(int *)argument, .events = POLLRDHUP};
   while (poll(&place, 1, -1) < 0 && errno == EINTR) {
@@ -38,7 +37,7 @@ static void *watch_client(void *argument) {
   _exit(EXIT_SUCCESS);
 }
 
-/* Of this process, or of a command that it ran. */
+/* Whether this process or a command that it ran may have failed for lack of memory. */
 static bool was_short(enum cc_status status, uint64_t memory_mib) {
   struct rusage own, commands;
   if (status != CC_INTERNAL_ERROR || getrusage(RUSAGE_SELF, &own) != 0 ||
@@ -51,10 +50,10 @@ static enum cc_status compile_request(struct message *request, struct cc_result 
   struct message_job job;
   enum cc_status status = CC_INTERNAL_ERROR;
   if (!message_take_job(request, &job)) {
-    result->log = strdup("the compiler could not read the request\n");
+    result->log = strdup("the compiler received a malformed request\n");
   } else {
-    /* Relative names of include folders mean the application's folder now. If it
-     * has vanished, clang reports the names that it cannot find. */
+    /* Relative include folders refer to the application's present folder. If it no
+     * longer exists, clang reports the files that it cannot find. */
     if (*job.folder && chdir(job.folder) != 0)
       errno = 0;
     limits_on_build(job.job.memory_mib);
@@ -65,7 +64,7 @@ static enum cc_status compile_request(struct message *request, struct cc_result 
   return status;
 }
 
-/* The helper ran out of memory, not the application: reported as a failed build. */
+/* Reports that the helper, not the application, ran out of memory, as a failed build. */
 static enum cc_status report_memory(struct cc_result *result) {
   struct rlimit files;
   cc_result_finish(result);
@@ -74,10 +73,10 @@ static enum cc_status report_memory(struct cc_result *result) {
       getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY
           ? asprintf(
                 &result->log,
-                "the compiler ran out of memory (it may use %llu MiB), or its files may not be "
-                "larger than the limit of %llu bytes (ulimit -f)\n",
+                "the compiler ran out of memory (limit: %llu MiB) or exceeded the file size limit "
+                "of %llu bytes (ulimit -f)\n",
                 (unsigned long long)limits_memory_mib(), (unsigned long long)files.rlim_cur)
-          : asprintf(&result->log, "the compiler ran out of memory: it may use %llu MiB\n",
+          : asprintf(&result->log, "the compiler ran out of memory (limit: %llu MiB)\n",
                      (unsigned long long)limits_memory_mib());
   if (length < 0)
     result->log = NULL;
@@ -94,8 +93,7 @@ int cc_serve(int fd) {
   if (pthread_create(&watcher, NULL, watch_client, &watched) == 0)
     pthread_detach(watcher);
   setenv(NO_SYMBOLS, "1", 0);
-  signal(SIGXFSZ,
-         SIG_IGN); /* a file beyond the limit is an error with words; compilers inherit it */
+  signal(SIGXFSZ, SIG_IGN); /* inherited by compilers: write errors, not a signal */
   for (bool first = true;; first = false) {
     struct message request, reply = {0};
     struct cc_result result = {0};
@@ -111,7 +109,7 @@ int cc_serve(int fd) {
     message_finish(&reply);
     message_finish(&request);
     cc_result_finish(&result);
-    /* After a crash, or at a limit, another build needs a new helper. */
+    /* After a crash or an exceeded limit, the next build needs a new helper. */
     if (error || status == CC_INTERNAL_ERROR)
       return error ? EXIT_FAILURE : EXIT_SUCCESS;
   }

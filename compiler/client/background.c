@@ -1,4 +1,5 @@
-/* Builds in the background. One thread does what cc_build does; others wait for its progress. */
+/* Background builds. One thread runs the build that cc_build would
+ * run; other threads wait for its progress. */
 #include "compiler/client/background.h"
 
 #include <pthread.h>
@@ -9,17 +10,17 @@
 
 struct cc_background {
   atomic_uint references;
-  struct cc_job job; /* its sources and options are copies */
+  struct cc_job job; /* owns its sources and options, which are copies */
   struct cc_source *sources;
   char *options;
   atomic_bool cancelled;
-  /* Guards units, log, accepted and ended, each of which is set once. */
+  /* Protects units, log, accepted and ended. Each of them is set once. */
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  struct units *units; /* NULL: not yet, or the program is built whole */
+  struct units *units; /* NULL until planned, and always if the program is built as a whole */
   char *log;           /* the front end's */
   bool accepted, ended;
-  /* Written by the thread that builds; others read them after ended is set: */
+  /* Written by the building thread. Other threads read them once ended is set. */
   enum cc_status status;
   struct cc_result result;
 };
@@ -51,7 +52,7 @@ void cc_background_cancel(struct cc_background *background) {
   helper_cancel(&background->cancelled);
 }
 
-/* ---- the thread that builds ------------------------------------------------------------ */
+/* ---- the building thread --------------------------------------------------------------- */
 
 static bool copy_job(struct cc_background *background, const struct cc_job *job) {
   background->options = strdup(job->options ? job->options : "");

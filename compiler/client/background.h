@@ -1,4 +1,4 @@
-/* Background builds, as seen by the functions that perform them. */
+/* Background builds: the interface for the code that runs them. */
 #ifndef TEGRACL_BACKGROUND_H
 #define TEGRACL_BACKGROUND_H
 
@@ -6,16 +6,16 @@
 
 #include "compiler/client/units.h"
 
-/* The flag that helper_cancel sets. */
+/* Returns the flag that helper_cancel sets. */
 atomic_bool *background_cancelled(struct cc_background *background);
 
-/* Takes over the units of the program, and copies the front end's log. */
+/* Takes ownership of the program's units, and copies the log of the front end. */
 void background_plan(struct cc_background *background, struct units *units, const char *log);
 
-/* Marks the program as accepted: no unit that is still to be built can be refused. */
+/* Marks the program as accepted: the remaining units cannot be refused. */
 void background_accept(struct cc_background *background);
 
-/* As cc_build; background (NULL: none) gets the units. */
+/* Like cc_build. If background is not NULL, it receives the program's units. */
 enum cc_status client_build(const struct cc_job *job, struct cc_background *background,
                             struct cc_result *result);
 

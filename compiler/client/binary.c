@@ -44,12 +44,12 @@ enum {
   FORMAT_UNITS = 10,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
-  HASHED_FROM = 32, /* offset of the first byte under the checksum */
+  HASHED_FROM = 32, /* offset of the first hashed byte */
   CUBIN_ALIGN = 16,
-  MIN_KERNEL_BYTES = 2 * 5 + 9 * 4, /* a kernel with empty strings, no arguments */
+  MIN_KERNEL_BYTES = 2 * 5 + 9 * 4, /* size of a kernel without arguments whose strings are empty */
   DEFAULT_LOCAL_ALIGN = 16,
   BINARY_SM = 87,
-  DELETE = 0x7f, /* the control character that is not below ' ' */
+  DELETE = 0x7f, /* the only ASCII control character above ' ' */
 };
 
 struct header {
@@ -66,7 +66,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == 72, "layout above");
 _Static_assert(offsetof(struct header, version) == HASHED_FROM, "layout above");
-_Static_assert(sizeof(struct kernel_hidden) == 80, "part of the format");
+_Static_assert(sizeof(struct kernel_hidden) == 80, "kernel_hidden is part of the format");
 
 bool cc_binary_is_container(const void *bytes, size_t size) {
   return size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
@@ -74,7 +74,8 @@ bool cc_binary_is_container(const void *bytes, size_t size) {
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Counts when bytes is NULL, so that one function describes the layout. */
+/* Writes the program binary. Only counts the bytes if bytes is
+ * NULL, so the layout is described once. */
 struct writer {
   unsigned char *bytes;
   size_t at;
@@ -182,7 +183,7 @@ int cc_binary_complete(const void *container, size_t container_size, const void 
   return 0;
 }
 
-/* Where the parts of a unit are in the file; place_count counts places, the sizes are in bytes. */
+/* Location of a unit's parts in the file. place_count is a number of places; sizes are in bytes. */
 struct unit_record {
   uint64_t offset, size, places, place_count, files, files_size;
 };
@@ -233,7 +234,7 @@ int cc_binary_join(const struct binary_unit *units, size_t count, void **bytes, 
 
 struct reader {
   const unsigned char *bytes;
-  size_t at, end; /* of the kernels part */
+  size_t at, end; /* end of the kernels part */
   struct arena *arena;
   char *error;
   size_t error_size;
@@ -274,7 +275,7 @@ static bool take_string(struct reader *r, const char **text) {
     return false;
   for (uint32_t i = 0; i < length; i++)
     if ((unsigned char)start[i] < ' ' || start[i] == DELETE)
-      return false; /* it is shown to users */
+      return false; /* control characters would reach the user's terminal */
   *text = start;
   r->at += (size_t)length + 1;
   return true;
@@ -282,8 +283,9 @@ static bool take_string(struct reader *r, const char **text) {
 
 /* ---- values ---------------------------------------------------------------- */
 
-/* The numbers of a kernel and of an argument, in the file's order, and the largest that the
- * compiler writes. The rest of the driver relies on these limits and does not check again. */
+/* The numbers of a kernel and of an argument, in file order. The limits
+ * below are the largest values that the compiler writes; the rest of the
+ * driver relies on them and does not check again. */
 struct kernel_numbers {
   uint32_t required[3], hinted[3], flags, sub_groups, arg_count;
 };
@@ -303,7 +305,7 @@ enum {
 };
 
 static const struct range kernel_ranges[KERNEL_NUMBERS] = {
-    {"required block, x", UINT32_MAX}, /* all three, or none: check_kernel */
+    {"required block, x", UINT32_MAX}, /* check_kernel: all three are zero or none is */
     {"required block, y", UINT32_MAX},         {"required block, z", UINT32_MAX},
     {"hinted block, x", UINT32_MAX}, /* only reported */
     {"hinted block, y", UINT32_MAX},           {"hinted block, z", UINT32_MAX},
@@ -320,7 +322,7 @@ static const struct range arg_ranges[ARG_NUMBERS] = {
     {"type of image", KERNEL_ARG_IMAGE_DEPTH | (KERNEL_ARG_IMAGE_TYPES - 1)},
 };
 
-/* Bytes that an argument takes, by kind; 0: as the CUBIN says. */
+/* Size of an argument in bytes, by kind; 0 if only the CUBIN determines it. */
 static const uint32_t arg_sizes[] = {
     [KERNEL_ARG_VALUE] = 0,
     [KERNEL_ARG_GLOBAL] = sizeof(uint64_t),
@@ -335,9 +337,9 @@ static enum cc_status take_numbers(struct reader *r, const struct range *ranges,
   for (int i = 0; i < count; i++) {
     uint32_t value;
     if (!take32(r, &value))
-      return damaged(r, "it ends inside a kernel");
+      return damaged(r, "the data ends inside a kernel");
     if (value > ranges[i].most)
-      return refuse(r, CC_INVALID_BINARY, "damaged program binary: %s %u, at most %u is possible",
+      return refuse(r, CC_INVALID_BINARY, "damaged program binary: %s is %u, the maximum is %u",
                     ranges[i].what, value, ranges[i].most);
     memcpy((uint32_t *)numbers + i, &value, sizeof(value));
   }
@@ -346,18 +348,19 @@ static enum cc_status take_numbers(struct reader *r, const struct range *ranges,
 
 /* ---- kernels --------------------------------------------------------------- */
 
-/* Reads one argument's metadata over what the CUBIN said about it. */
+/* Reads the metadata of one argument. Overwrites what was derived from the CUBIN. */
 static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
   struct arg_numbers numbers = {0};
   if (!take_string(r, &arg->name) || !take_string(r, &arg->type_name))
-    return damaged(r, "it ends inside an argument, or one has a name that is no text");
+    return damaged(r, "the data ends inside an argument, or the name of an argument contains "
+                      "control characters");
   enum cc_status status = take_numbers(r, arg_ranges, ARG_NUMBERS, &numbers);
   if (status != CC_OK)
     return status;
   if ((numbers.align & (numbers.align - 1)) ||
       (numbers.image & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) >= KERNEL_ARG_IMAGE_TYPES ||
       (numbers.image && numbers.kind != KERNEL_ARG_IMAGE))
-    return damaged(r, "an argument of unknown kind");
+    return damaged(r, "an argument has an unknown kind");
   arg->kind = numbers.kind;
   arg->access = numbers.access;
   arg->qualifiers = numbers.qualifiers;
@@ -365,13 +368,13 @@ static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
   arg->image = numbers.image;
   uint32_t wanted = arg->kind == KERNEL_ARG_VALUE ? numbers.size : arg_sizes[arg->kind];
   if (wanted && wanted != arg->size)
-    return damaged(r, "an argument's size differs from the one in its code");
+    return damaged(r, "the size of an argument differs from its size in the code");
   if (arg->kind == KERNEL_ARG_LOCAL && arg->align == 0)
     arg->align = DEFAULT_LOCAL_ALIGN;
   return CC_OK;
 }
 
-/* The kernels of a CUBIN that can be ours, by name. */
+/* The kernels of a CUBIN whose names have our prefix, sorted by name. */
 struct kernel_index {
   const struct kernel_code **kernels; /* sorted */
   uint32_t count;
@@ -413,19 +416,20 @@ static const struct kernel_code *find_code(const struct kernel_index *index, con
   return NULL;
 }
 
-/* Checks the numbers against each other and against the code. */
+/* Checks that the numbers are consistent with each other and with the code. */
 static enum cc_status check_kernel(struct reader *r, const struct kernel_code *code,
                                    const struct kernel_numbers *numbers, const char *name) {
   const uint32_t *block = numbers->required;
   if (!block[0] != !block[1] || !block[0] != !block[2])
     return refuse(r, CC_INVALID_BINARY,
-                  "damaged program binary: kernel %s requires a block of %u x %u x %u", name,
+                  "damaged program binary: kernel %s requires work-groups of %u x %u x %u", name,
                   block[0], block[1], block[2]);
-  /* The hidden block is the last parameter. */
+  /* The last parameter is struct kernel_hidden. */
   if (code->arg_count == 0 || code->arg_count - 1 != numbers->arg_count ||
       code->args[numbers->arg_count].size != sizeof(struct kernel_hidden))
     return refuse(r, CC_INVALID_BINARY,
-                  "damaged program binary: kernel %s has %u parameters in its code, %u outside",
+                  "damaged program binary: the code of kernel %s has %u parameters, its "
+                  "description has %u",
                   name, code->arg_count, numbers->arg_count);
   for (uint32_t i = 0; i < numbers->arg_count; i++)
     if (code->args[i].offset + code->args[i].size > code->args[i + 1].offset)
@@ -440,13 +444,14 @@ static enum cc_status read_kernel(struct reader *r, const struct kernel_index *i
   const char *name, *attributes;
   struct kernel_numbers numbers = {0};
   if (!take_string(r, &name) || !take_string(r, &attributes))
-    return damaged(r, "it ends inside a kernel, or one has a name that is no text");
+    return damaged(r, "the data ends inside a kernel, or the name of a kernel contains control "
+                      "characters");
   enum cc_status status = take_numbers(r, kernel_ranges, KERNEL_NUMBERS, &numbers);
   if (status != CC_OK)
     return status;
   const struct kernel_code *code = find_code(index, name);
   if (!code)
-    return refuse(r, CC_INVALID_BINARY, "damaged program binary: no code for kernel %s", name);
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: kernel %s has no code", name);
   status = check_kernel(r, code, &numbers, name);
   if (status != CC_OK)
     return status;
@@ -497,27 +502,27 @@ static enum cc_status read_container(struct reader *r, size_t size, bool is_unit
   memcpy(&header, r->bytes, sizeof(header));
   if (header.format != FORMAT_VERSION && (is_unit || header.format != FORMAT_UNITS))
     return refuse(r, CC_INVALID_BINARY,
-                  "program binary of format %u; this tegracl reads formats %d and %d: build it "
-                  "again",
+                  "unsupported program binary format %u: this version reads formats %d and %d; "
+                  "rebuild the program",
                   header.format, FORMAT_VERSION, FORMAT_UNITS);
   if (header.size != size)
     return refuse(r, CC_INVALID_BINARY, "truncated program binary: %zu of %llu bytes", size,
                   (unsigned long long)header.size);
   if (header.hash != XXH64(r->bytes + HASHED_FROM, size - HASHED_FROM, 0))
-    return damaged(r, "its checksum is wrong");
+    return damaged(r, "wrong checksum");
   if (header.sm != BINARY_SM)
-    return refuse(r, CC_WRONG_DEVICE, "a program binary for sm_%u; this device is sm_%d", header.sm,
-                  BINARY_SM);
+    return refuse(r, CC_WRONG_DEVICE, "program binary is for sm_%u, but this device is sm_%d",
+                  header.sm, BINARY_SM);
   if (header.cubin_offset < sizeof(header) ||
       (header.format == FORMAT_VERSION && header.cubin_offset % CUBIN_ALIGN) ||
       header.cubin_offset > size || header.cubin_size > size - header.cubin_offset)
-    return damaged(r, "its CUBIN is outside the file");
+    return damaged(r, "the CUBIN is outside the file");
   if (header.format == FORMAT_UNITS)
     return read_units(r, &header, code);
   r->at = sizeof(header);
   r->end = header.cubin_offset;
   if (header.kernel_count > (r->end - r->at) / MIN_KERNEL_BYTES)
-    return damaged(r, "it has fewer kernels than it says");
+    return damaged(r, "the file is too small for its number of kernels");
   struct module_code cubin;
   enum cc_status status = status_of(cubin_read(r->bytes + header.cubin_offset, header.cubin_size,
                                                r->arena, true, &cubin, r->error, r->error_size));
@@ -528,7 +533,7 @@ static enum cc_status read_container(struct reader *r, size_t size, bool is_unit
   if (!kernels || !index_kernels(r, &cubin, &index))
     return no_memory(r);
   if (header.kernel_count > index.count)
-    return refuse(r, CC_INVALID_BINARY, "damaged program binary: %u kernels, but code for %u",
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: %u kernels, but only %u with code",
                   header.kernel_count, index.count);
   for (uint32_t i = 0; i < header.kernel_count && status == CC_OK; i++)
     status = read_kernel(r, &index, &kernels[i]);
@@ -541,12 +546,12 @@ static enum cc_status read_container(struct reader *r, size_t size, bool is_unit
 
 /* ---- units ------------------------------------------------------------------- */
 
-/* The sizes of all units' parts together; in struct join, how much of each is filled. */
+/* Total sizes of the parts of all units. In struct join: how much of each is filled. */
 struct totals {
   uint64_t sections, relocs, kernels, lines, files;
 };
 
-/* One program out of those of the units. */
+/* A program that is assembled from its units. */
 struct join {
   struct module_section *sections;
   struct module_reloc *relocs;
@@ -563,7 +568,8 @@ static uint32_t count_strings(const char *bytes, size_t size) {
   return count;
 }
 
-/* Checks a piece of a unit: it must start at *end or later. Moves *end past it. */
+/* Checks the location of a part of a unit, which must start at
+ * *end or later, and moves *end past it. */
 static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t count,
                        uint64_t bytes) {
   if (offset < *end || offset % CUBIN_ALIGN || offset > size || count > (size - offset) / bytes)
@@ -572,7 +578,7 @@ static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t c
   return true;
 }
 
-/* Units must not overlap: otherwise a small file could contain very many. */
+/* Units must not overlap; otherwise a small file could contain a huge number of them. */
 static enum cc_status read_unit(struct reader *r, size_t size, uint32_t number, uint64_t *end,
                                 struct unit_record *record, struct module_code *code) {
   memcpy(record, r->bytes + sizeof(struct header) + number * sizeof(*record), sizeof(*record));
@@ -592,7 +598,7 @@ static uint32_t move_section(uint32_t section, uint64_t by) {
   return section == MODULE_NO_SECTION ? section : section + (uint32_t)by;
 }
 
-/* Adds the unit's lines, with its indices of places resolved (binary.h). */
+/* Adds the line table of the unit, with its indices of places resolved (see binary.h). */
 static void add_unit_lines(struct reader *r, struct join *join, const struct unit_record *record,
                            const struct module_code *code) {
   const struct binary_place *places = (const void *)(r->bytes + record->places);
@@ -650,7 +656,7 @@ static enum cc_status read_units(struct reader *r, const struct header *header,
                                  struct module_code *code) {
   const uint32_t count = header->kernel_count;
   if (!count || count > (header->size - sizeof(*header)) / sizeof(struct unit_record))
-    return damaged(r, "it has fewer units than it says");
+    return damaged(r, "the file is too small for its number of units");
   struct module_code *units = arena_alloc(r->arena, count, sizeof(*units));
   struct unit_record *records = arena_alloc(r->arena, count, sizeof(*records));
   struct totals all = {0};
@@ -673,7 +679,7 @@ static enum cc_status read_units(struct reader *r, const struct header *header,
   }
   if (all.sections >= UINT32_MAX || all.relocs > UINT32_MAX || all.kernels > UINT32_MAX ||
       all.lines > UINT32_MAX || all.files > UINT32_MAX)
-    return damaged(r, "its units are too many");
+    return damaged(r, "the units are too large together");
   if (!alloc_join(r, &all, &join))
     return no_memory(r);
   for (uint32_t i = 0; i < count; i++) {
@@ -693,19 +699,19 @@ static enum cc_status read_units(struct reader *r, const struct header *header,
   return CC_OK;
 }
 
-/* Files that are mistaken for program binaries: how they begin, and the message. */
+/* Formats that users mistake for program binaries: first bytes and error message. */
 static const struct {
   const char *start;
   size_t size;
   const char *what;
 } foreign[] = {
     {"\x50\xed\x55\xba", 4,
-     "a fatbin: take a CUBIN out of it (cuobjdump -xelf all), or make one (nvcc -cubin "
+     "this is a fatbin: extract a CUBIN (cuobjdump -xelf all), or make one (nvcc -cubin "
      "-arch=sm_87)"},
-    {"\x03\x02\x23\x07", 4, "a SPIR-V module: give it to clCreateProgramWithIL"},
-    {"\x07\x23\x02\x03", 4, "a SPIR-V module: give it to clCreateProgramWithIL"},
-    {"BC\xc0\xde", 4, "LLVM bitcode: a program binary has machine code"},
-    {"!<arch>\n", 8, "an archive: take a CUBIN out of it (cuobjdump -xelf all)"},
+    {"\x03\x02\x23\x07", 4, "this is a SPIR-V module: pass it to clCreateProgramWithIL"},
+    {"\x07\x23\x02\x03", 4, "this is a SPIR-V module: pass it to clCreateProgramWithIL"},
+    {"BC\xc0\xde", 4, "this is LLVM bitcode: a program binary must contain machine code"},
+    {"!<arch>\n", 8, "this is an archive: extract a CUBIN (cuobjdump -xelf all)"},
 };
 
 static bool is_ptx(const unsigned char *bytes, size_t size) {
@@ -722,9 +728,8 @@ static enum cc_status refuse_foreign(struct reader *r, size_t size) {
       return refuse(r, CC_INVALID_BINARY, "%s", foreign[i].what);
   if (is_ptx(r->bytes, size))
     return refuse(r, CC_INVALID_BINARY,
-                  "PTX: make a CUBIN of it (ptxas -arch=sm_87), or give OpenCL C");
-  return refuse(r, CC_INVALID_BINARY, "neither a tegracl program binary nor a CUBIN (%zu bytes)",
-                size);
+                  "this is PTX: assemble it (ptxas -arch=sm_87), or pass OpenCL C");
+  return refuse(r, CC_INVALID_BINARY, "not a tegracl program binary or CUBIN (%zu bytes)", size);
 }
 
 enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,
@@ -737,7 +742,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   if (!code || !copy) {
     status = no_memory(&r);
   } else if (size == 0 || !binary) {
-    status = refuse(&r, CC_INVALID_BINARY, "an empty program binary");
+    status = refuse(&r, CC_INVALID_BINARY, "the program binary is empty");
   } else {
     memcpy(copy, binary, size);
     r.bytes = copy;
@@ -758,7 +763,8 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   return status;
 }
 
-/* The kernels' names and last parameter are ours, and so is a file of its line table. */
+/* Recognises our CUBINs by their kernels' names and last
+ * parameter, and by a file in the line table. */
 bool cc_is_bare_cubin(const void *binary, size_t size, const struct module_code *module) {
   static const char device_library[] = "tegracl.cuh";
   if (!cubin_is_elf(binary, size) || !module->kernel_count ||
@@ -778,6 +784,6 @@ void cc_module_free(struct module_code *module) {
   if (!module)
     return;
   struct arena *arena = module->storage;
-  arena_finish(arena); /* module itself lives in it */
+  arena_finish(arena); /* also frees the module */
   free(arena);
 }

@@ -1,7 +1,7 @@
-/* The disk cache of program binaries: its files. An entry is a small header, the key, the
- * build log and the binary. It is written into a file without a name, which gets one when the
- * entry is complete: a writer that dies leaves nothing, and readers find complete entries only.
- * They check a hash as well.
+/* The files of the disk cache of program binaries. An entry is a small header, the
+ * key, the build log and the binary. It is written to an unnamed file, which is
+ * linked into the folder when it is complete: a writer that dies leaves nothing, and
+ * readers see only complete entries. Readers also check a hash.
  */
 #include "compiler/client/cache.h"
 
@@ -22,10 +22,10 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The limit of all entries together, in MiB. A program binary has some ten kilobytes. */
+/* Default size limit of the whole cache. A typical program binary has tens of kilobytes. */
 enum { DEFAULT_SIZE_MIB = 256, MIB_SHIFT = 20 };
 
-/* The cache may exceed its limit by about one part of so many. */
+/* The cache may exceed its limit by about 1 / SLACK_PARTS. */
 enum { SLACK_PARTS = 16 };
 
 struct entry {
@@ -34,10 +34,10 @@ struct entry {
   uint64_t key_size;
   uint64_t log_size; /* with its NUL */
   uint64_t binary_size;
-  uint64_t hash; /* xxHash64 of log and binary */
+  uint64_t hash; /* xxHash64 of the log and the binary */
 };
 
-/* Bytes; 0: the cache is off. */
+/* Returns the limit in bytes, or 0 if the cache is off. */
 static uint64_t size_limit(void) {
   const char *wanted = secure_getenv("TEGRACL_CACHE"), *size = secure_getenv("TEGRACL_CACHE_SIZE");
   if (wanted && strcmp(wanted, "0") == 0)
@@ -48,7 +48,7 @@ static uint64_t size_limit(void) {
   return (given ? mib : DEFAULT_SIZE_MIB) << MIB_SHIFT;
 }
 
-/* The cache's folder. False if the environment names none. */
+/* Finds the path of the cache folder. Returns false if the environment does not determine it. */
 static bool cache_folder(char folder[PATH_BYTES]) {
   const char *own = secure_getenv("TEGRACL_CACHE_DIR");
   const char *xdg = secure_getenv("XDG_CACHE_HOME");
@@ -74,8 +74,8 @@ static void make_folders(char *path) {
   mkdir(path, 0700);
 }
 
-/* Opens the folder that the environment names. -1 if there is none, or if other users can
- * change what is in it. */
+/* Opens the cache folder. Returns -1 if there is none, or if
+ * other users can modify its contents. */
 static int open_folder(bool make) {
   char folder[PATH_BYTES];
   struct stat status;
@@ -132,7 +132,7 @@ static uint64_t entry_hash(const char *log, size_t log_size, const void *binary,
   return XXH64(binary, binary_size, XXH64(log, log_size, 0));
 }
 
-/* Whether the next bytes of the file are those of the key. */
+/* Reads as many bytes as the key has, and returns whether they are equal. */
 static bool read_key(int fd, const struct cache_key *key) {
   char chunk[512];
   for (size_t at = 0; at < key->bytes.size;) {
@@ -152,7 +152,7 @@ static bool has_nvrtc(const struct cache_key *key) {
 static bool read_entry(int fd, const struct cache_key *key, struct cc_result *result) {
   struct stat status;
   struct entry entry;
-  /* An entry that another user wrote is not trusted. */
+  /* Entries that another user wrote are not trusted. */
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
     return false;
   if (!read_all(fd, &entry, sizeof(entry)) ||
@@ -185,14 +185,14 @@ bool cache_get(const struct cache_key *key, struct cc_result *result) {
   if (folder < 0)
     return false;
   entry_name(key, name);
-  /* O_NONBLOCK: a pipe of that name must not block. */
+  /* With O_NONBLOCK a pipe of this name does not block. */
   const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   close(folder);
   if (fd < 0)
     return false;
   bool hit = read_entry(fd, key, result);
   if (hit)
-    futimens(fd, NULL); /* the time of last use, for cache_trim */
+    futimens(fd, NULL); /* cache_trim uses it as the time of last use */
   close(fd);
   return hit;
 }
@@ -211,16 +211,16 @@ static bool write_entry(int fd, const struct cache_key *key, const struct cc_res
          write_all(fd, result->log, log_size) && write_all(fd, result->binary, result->binary_size);
 }
 
-/* Gives a file without a name one. Between the two calls there is no entry, so others miss. */
+/* Links an unnamed file as name. Other readers miss if they look between the two calls. */
 static void give_name(int fd, int folder, const char *name) {
   char unnamed[32];
   snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", fd);
   unlinkat(folder, name, 0);
-  /* It fails where another process was faster, or where there is no /proc. */
+  /* Fails if another process linked its file first, or if /proc is not mounted. */
   (void)!linkat(AT_FDCWD, unnamed, folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A new file with its own name. */
+/* Creates a new file with a random name. */
 static int make_temporary(int folder, char name[NAME_BYTES]) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   enum { ATTEMPTS = 16 };
@@ -239,8 +239,8 @@ static int make_temporary(int folder, char name[NAME_BYTES]) {
   return -1;
 }
 
-/* For file systems that have no files without names. The lock shows cache_trim that the
- * writer is alive. */
+/* Fallback for file systems without O_TMPFILE. The lock tells
+ * cache_trim that the writer is alive. */
 static void put_by_renaming(int folder, const char *name, const struct cache_key *key,
                             const struct cc_result *result) {
   char temporary[NAME_BYTES];
@@ -270,8 +270,8 @@ void cache_put(const struct cache_key *key, const struct cc_result *result) {
       give_name(fd, folder, name);
     close(fd);
   }
-  /* Trimming reads the whole folder, so only one entry in many does it: each large one, and of the
-   * others those that their hash selects. */
+  /* Trimming reads the whole folder, so only some entries cause it: all large ones,
+   * and small ones at random, selected by their hash. */
   if (key->hash[0] % limit < size * SLACK_PARTS)
     cache_trim(folder, limit);
   close(folder);

@@ -1,4 +1,4 @@
-/* The disk cache of program binaries: its keys. */
+/* The keys of the disk cache of program binaries. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "compiler/frontend/places.h"
 #include "compiler/spirv/spirv.h"
 
-/* Of all headers of a program. */
+/* Limit for all headers of a program. */
 #define MAX_HEADER_BYTES ((size_t)64 << 20)
 
 static void add_bytes(struct text *key, const void *bytes, size_t size) {
@@ -33,13 +33,13 @@ static void add_file(struct text *key, const char *path) {
   struct stat status;
   if (!path || stat(path, &status) != 0)
     return;
-  /* Without the number of the device, which may change at each start of a container. */
+  /* The device number is left out: it may change whenever a container starts. */
   const uint64_t facts[] = {(uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec,
                             (uint64_t)status.st_mtim.tv_nsec};
   add_bytes(key, facts, sizeof(facts));
 }
 
-/* A hash is enough here: a program cannot choose NVRTC's file. */
+/* A hash is enough, because a program cannot choose NVRTC's file. */
 static void add_nvrtc(struct cache_key *key, const char *path) {
   struct text facts = {0};
   if (!path)
@@ -59,7 +59,7 @@ static bool has_word(const char *text, size_t size, const char *const *words) {
   return false;
 }
 
-/* Line splices and trigraphs within a word can hide it. */
+/* Whether the text may hide a word by a line splice or a trigraph in the middle of it. */
 static bool has_hidden_words(const char *text, size_t size) {
   const char *end = text + size;
   if (memmem(text, size, "\?\?/", 3))
@@ -77,8 +77,8 @@ static bool has_hidden_words(const char *text, size_t size) {
   return false;
 }
 
-/* What a source or a header may depend on beside its own text. A false match only costs time.
- * __has_include: clang does not list the files that it did not find. */
+/* Determines what a source or header may depend on besides its own text. A false match only costs
+ * time. __has_include is refused because clang does not list the files that it did not find. */
 static enum cache_scope scope_of(const char *text, size_t size) {
   static const char *const never[] = {"__DATE__", "__TIME__", "__TIMESTAMP__", "has_include", NULL};
   static const char *const places[] = {"include", "import", "embed", NULL};
@@ -92,7 +92,7 @@ static void widen(enum cache_scope *scope, enum cache_scope other) {
     *scope = other;
 }
 
-/* False if there was no memory for all of the key. */
+/* Hashes the key. Returns false if the key is incomplete for lack of memory. */
 static bool finish_hash(struct cache_key *key) {
   if (key->bytes.failed)
     return false;
@@ -129,7 +129,7 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
   add_string(bytes, job->device->extensions);
   add_string(bytes, job->device->c_features);
   add_string(bytes, options);
-  /* Options define macros, too. */
+  /* Options can define macros too. */
   if (scope_of(options, strlen(options)) == CACHE_NEVER)
     scope = CACHE_NEVER;
   for (size_t i = 0; i < job->source_count; i++) {
@@ -159,8 +159,8 @@ static bool is_before(const struct timespec *a, const struct timespec *b) {
   return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* The bytes of a regular file, to be freed, and its times in status. NULL if there is none, or
- * with *failed set if it cannot be read. */
+/* Reads a regular file into malloc'ed memory and its times into status. Returns NULL if
+ * there is no such file, or, with *failed set, if it cannot be read. */
 static char *read_place(const char *folder, const char *name, struct stat *status, bool *failed) {
   char path[PATH_MAX];
   const int length = snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : folder,
@@ -169,7 +169,7 @@ static char *read_place(const char *folder, const char *name, struct stat *statu
     *failed = true;
     return NULL;
   }
-  /* O_NONBLOCK: a pipe of that name must not block. */
+  /* With O_NONBLOCK a pipe of this name does not block. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   char *bytes = NULL;
   if (fd >= 0 && fstat(fd, status) == 0 && S_ISREG(status->st_mode)) {
@@ -186,8 +186,9 @@ static char *read_place(const char *folder, const char *name, struct stat *statu
   return bytes;
 }
 
-/* Adds what is at a place. began: NULL, or the start of a build that must have read the file as it
- * is now. False if it cannot be read, or may have changed since. */
+/* Adds the contents of a place to the key. began is NULL, or the start of a
+ * build that must have read the same contents. Returns false if the file
+ * cannot be read or may have changed since then. */
 static bool add_place(struct text *key, const char *folder, const char *place,
                       const struct timespec *began) {
   struct stat status;

@@ -1,4 +1,4 @@
-/* Keeps the disk cache within its size limit: removes the longest unused entries. */
+/* Keeps the disk cache within its size limit by removing the least recently used entries. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct entry_list {
   uint64_t total;
 };
 
-/* Whether a name is the prefix, count characters out of letters, and the suffix. */
+/* Whether name consists of the prefix, count characters from letters, and the suffix. */
 static bool is_made_of(const char *name, const char *prefix, size_t count, const char *letters,
                        const char *suffix) {
   const size_t prefix_size = strlen(prefix);
@@ -40,7 +40,7 @@ static bool is_temporary(const char *name) {
                     "0123456789abcdefghijklmnopqrstuvwxyz", CACHE_TEMP_SUFFIX);
 }
 
-/* name: of an entry. */
+/* Adds the entry with this file name to the list. */
 static void list_add(struct entry_list *list, const char *name, const struct stat *status) {
   if (list->count == list->room) {
     size_t room = list->room ? 2 * list->room : 64;
@@ -66,12 +66,12 @@ static int older(const void *a, const void *b) {
   return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
-/* Not through a symbolic link, and without waiting for a pipe. */
+/* Does not follow a symbolic link or block on a pipe. */
 static int open_file(int folder, const char *name) {
   return openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* A writer holds the lock until it ends. */
+/* A writer holds the lock until it closes the file. */
 static bool has_no_writer(int folder, const char *name) {
   const int fd = open_file(folder, name);
   const bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -80,7 +80,7 @@ static bool has_no_writer(int folder, const char *name) {
   return free;
 }
 
-/* Whether the file is an entry, of this version or another. */
+/* Whether the file is an entry of this version or another one. */
 static bool begins_with_magic(int folder, const char *name) {
   char magic[CACHE_MAGIC_COMMON];
   const int fd = open_file(folder, name);

@@ -1,5 +1,5 @@
-/* Builds for the OpenCL API: a hit of the disk cache, or the work of helper processes. Whatever a
- * helper does, the application gets only a status and a log.
+/* Builds for the OpenCL API, from the disk cache or by helper processes. A failing helper
+ * cannot harm the application, which only receives a status and a log.
  */
 #include "compiler/compiler.h"
 
@@ -33,17 +33,17 @@ fail(struct cc_result *result, enum cc_status status, const char *format, ...) {
   return result->log ? status : CC_OUT_OF_MEMORY;
 }
 
-/* Whether the error means that the helper exited without an answer. */
+/* Whether the error means that the helper exited without answering. */
 static bool had_exited(int error) {
   return error == -EPIPE;
 }
 
-/* What the requests of a build have in common. */
+/* State that all requests of a build share. */
 struct setting {
   const char *compiler, *folder;
   struct cache_tools tools;
   struct helper_share share;
-  atomic_bool hung;                 /* a helper was killed at the time limit */
+  atomic_bool hung;                 /* a helper was killed because of the time limit */
   struct cc_background *background; /* NULL: none */
 };
 
@@ -54,10 +54,10 @@ static bool is_cancelled(const struct setting *setting) {
 enum build_mode {
   IN_UNITS, /* the answer may be a plan for units */
   WHOLE,    /* it may not */
-  ALONE,    /* nor here: the helper may use all the memory, while no other works */
+  ALONE,    /* like WHOLE; the helper runs alone and may use all the memory */
 };
 
-/* One request to a helper. */
+/* Sends one request to a helper and receives its answer. */
 static enum cc_status request_build(const struct cc_job *asked, struct setting *setting,
                                     enum build_mode mode, struct cc_result *result) {
   const char *compiler = setting->compiler;
@@ -83,7 +83,7 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
     }
     if (!helper) {
       status = fail(result, helper_is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
-                    "the compiler %s could not be started: %s\n", compiler, strerror(-error));
+                    "cannot start the compiler %s: %s\n", compiler, strerror(-error));
       break;
     }
     const int64_t seconds = limits_seconds();
@@ -98,24 +98,24 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
     }
     struct rusage spent;
     helper_end(helper, words, sizeof(words), &spent);
-    /* A used helper may have exited for lack of work at this moment, so a new one is tried. For a
-     * cancelled build helper_get gives none. */
+    /* An idle helper may have exited just before the request, so try another one.
+     * If the build was cancelled, helper_get fails. */
     if ((used && had_exited(error)) || is_cancelled(setting))
       continue;
     if (error == -ETIMEDOUT)
       atomic_store(&setting->hung, true);
     if (error == -ETIMEDOUT)
       status = fail(result, CC_INTERNAL_ERROR,
-                    "the compiler did not finish in %lld seconds; %s\n"
-                    "TEGRACL_COMPILER_TIMEOUT=SECONDS gives it more time\n",
+                    "the compiler did not finish in %lld seconds; %s\nSet "
+                    "TEGRACL_COMPILER_TIMEOUT=SECONDS to allow more time\n",
                     (long long)seconds, words);
     else if (error == -EPROTO)
-      status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a broken answer; %s\n", words);
+      status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a malformed answer; %s\n", words);
     else if (had_exited(error))
       status = fail(result, CC_INTERNAL_ERROR, "the compiler crashed; %s\n", words);
     else
       status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
-                    "the compiler could not be reached: %s; %s\n", strerror(-error), words);
+                    "cannot reach the compiler: %s; %s\n", strerror(-error), words);
     result->short_of_memory = limits_were_met(&spent, job.memory_mib);
     break;
   }
@@ -137,7 +137,7 @@ static void accept_units(void *data) {
   background_accept(setting->background);
 }
 
-/* Puts the program that the result's plan describes in place of the plan. */
+/* Builds the units of the result's plan, and replaces the plan by the program. */
 static enum cc_status build_units(const struct cc_job *job, struct setting *setting,
                                   struct cc_result *result) {
   struct units *units;
@@ -165,9 +165,9 @@ static enum cc_status request_again(const struct cc_job *job, struct setting *se
   return request_build(job, setting, mode, result);
 }
 
-/* One build by helpers: in units, if the first helper answers with a plan. If a unit fails, the
- * program is built in one piece, so that the log is about the program and not about a unit. A
- * build that lacked memory is tried once more with all of it. */
+/* Builds with helpers: in units if the first helper answers with a plan. If a unit fails, the
+ * program is built again as a whole, so that the log describes the program and not a unit. A
+ * build that ran out of memory is tried once more with all of the memory. */
 static enum cc_status build(const struct cc_job *job, struct setting *setting,
                             struct cc_result *result) {
   enum cc_status status = request_build(job, setting, IN_UNITS, result);
@@ -198,7 +198,7 @@ static enum cc_status build_and_keep(const struct cc_job *job, struct setting *s
                                      struct cc_result *result) {
   struct cache_key key = {0};
   struct timespec began;
-  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of the times of files */
+  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file timestamps */
   const enum cc_status status = build(job, setting, result);
   if (status == CC_OK && scope == CACHE_JOB)
     cache_put(job_key, result);
@@ -217,9 +217,10 @@ static enum cc_status find_or_build(const struct cc_job *job, struct setting *se
              : build_and_keep(job, setting, scope, key, result);
 }
 
-/* Of several threads with the same job one builds. It searches the cache again first, as another
- * build may have ended since the last search. So do those that waited, if the build depends on
- * files, which may have changed since, or if it was cancelled. */
+/* One of several threads with the same job builds. It searches the cache again first,
+ * because another build may have finished since the last search. If the job depends
+ * on files, the waiting threads search again as well, because the files may have
+ * changed; if the build was cancelled, one of them takes over. */
 static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
@@ -241,7 +242,7 @@ static enum cc_status build_once(const struct cc_job *job, struct setting *setti
   }
 }
 
-/* From the cache, or by helpers. */
+/* Takes the program from the cache, or builds it. */
 static enum cc_status build_cached(const struct cc_job *job, struct setting *setting,
                                    struct cc_result *result) {
   struct cache_key key;
@@ -255,7 +256,7 @@ static enum cc_status build_cached(const struct cc_job *job, struct setting *set
   return status;
 }
 
-/* Too much for the stack of a small thread. */
+/* Allocated, because they are too large for the stack of a small thread. */
 struct paths {
   char tegraclc[CC_PATH_MAX], clang[CC_PATH_MAX], nvrtc[CC_PATH_MAX];
   char validator[CC_PATH_MAX], translator[CC_PATH_MAX], here[PATH_MAX];
@@ -265,8 +266,8 @@ static enum cc_status find_and_build(const struct cc_job *job, struct cc_backgro
                                      struct paths *found, struct cc_result *result) {
   if (!cc_find_tegraclc(found->tegraclc))
     return fail(result, CC_NOT_AVAILABLE,
-                "tegracl's compiler command (tegraclc) was not found; install tegracl completely "
-                "or set TEGRACL_COMPILER to its file name\n");
+                "tegracl's compiler (tegraclc) was not found; reinstall tegracl, or set "
+                "TEGRACL_COMPILER to the path of tegraclc\n");
   struct setting setting = {.compiler = found->tegraclc,
                             .tools.paths = {
                                 found->tegraclc,
@@ -290,7 +291,7 @@ enum cc_status client_build(const struct cc_job *job, struct cc_background *back
   struct paths *found = malloc(sizeof(*found));
   const enum cc_status status =
       found ? find_and_build(job, background, found, result)
-            : fail(result, CC_OUT_OF_MEMORY, "out of memory before the compiler was found\n");
+            : fail(result, CC_OUT_OF_MEMORY, "out of memory at the start of a build\n");
   free(found);
   return status;
 }

@@ -1,4 +1,4 @@
-/* A list of the builds that run. It is short: threads that build are few. */
+/* The list of running builds. It is short, because few threads build at a time. */
 #include "compiler/client/flight.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 struct flight {
   struct flight *next;
   const struct cache_key *key; /* the caller's */
-  unsigned waiting;            /* threads that wait for the outcome */
+  unsigned waiting;            /* number of threads that wait for the outcome */
   bool landed;
   enum cc_status status;
-  struct cc_result result; /* a separate copy, if a caller waits */
+  struct cc_result result; /* a copy, made only if threads wait */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t landed = PTHREAD_COND_INITIALIZER;
-static struct flight *flights; /* that have not landed */
+static struct flight *flights; /* builds that have not finished */
 
-/* ---- fork: the child lacks the threads that build ---------------------------------- */
+/* ---- fork: the child has no building threads --------------------------------------- */
 
 static void forking(void) {
   pthread_mutex_lock(&lock);
@@ -49,7 +49,8 @@ static void *copy_bytes(const void *bytes, size_t size) {
   return copy ? memcpy(copy, bytes, size) : NULL;
 }
 
-/* Copies what the application gets; CC_OUT_OF_MEMORY in place of the status if that fails. */
+/* Copies the parts of the result that the application gets.
+ * Returns the status, or CC_OUT_OF_MEMORY. */
 static enum cc_status copy_outcome(struct cc_result *to, enum cc_status status,
                                    const struct cc_result *from) {
   *to = (struct cc_result){.log = from->log ? strdup(from->log) : NULL,
@@ -63,7 +64,7 @@ static enum cc_status copy_outcome(struct cc_result *to, enum cc_status status,
   return CC_OUT_OF_MEMORY;
 }
 
-/* The lock is held. */
+/* Waits until the flight has landed. The caller holds the lock. */
 static void wait_for(struct flight *flight, enum cc_status *status, struct cc_result *result) {
   flight->waiting++;
   while (!flight->landed)

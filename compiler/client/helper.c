@@ -1,7 +1,7 @@
-/* Helper processes. Each has one end of a socket pair as its standard input. Its output goes to a
- * memory file: what LLVM prints before a crash becomes part of the build log, and nothing reaches
- * the application's terminal. It leads its own process group: a Ctrl-C meant for the application
- * does not reach it, and its clang is killed with it.
+/* Helper processes. The standard input of a helper is one end of a socket pair. Its output
+ * goes to a memory file: what LLVM prints before a crash becomes part of the build log, and
+ * nothing reaches the application's terminal. A helper leads its own process group: Ctrl-C for
+ * the application does not reach it, and its clang is killed with it.
  */
 #include "compiler/client/helper.h"
 
@@ -32,21 +32,21 @@ extern char **environ;
 struct helper {
   struct helper *next;
   pid_t pid;
-  int pidfd; /* -1: the kernel has none (before Linux 5.3) */
+  int pidfd; /* -1 if the kernel has no pidfds (before Linux 5.3) */
   int fd;
-  int output;           /* memory file of what it printed */
-  uint64_t environment; /* hash of the environment it was started in */
+  int output;           /* memory file with its output */
+  uint64_t environment; /* hash of the environment at its start */
   bool used;
-  struct helper_share *share; /* of the build that it works for */
-  unsigned places;            /* of limits_width that it takes while at work */
+  struct helper_share *share; /* share of the build that it works for */
+  unsigned places;            /* places out of limits_width that it takes while busy */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* busy, or a list */
 static struct helper *idle;
 static struct helper *working;
-static struct helper *leaving; /* socket closed, not yet reaped */
-static unsigned busy;          /* places of those at work, and of those about to be started */
+static struct helper *leaving; /* socket closed, but not yet reaped */
+static unsigned busy;          /* places taken by busy helpers and by those being started */
 
 /* A thread that waits for a helper. */
 struct waiter {
@@ -55,9 +55,9 @@ struct waiter {
   bool alone;
   unsigned places; /* 0: still waits */
 };
-static struct waiter *waiters; /* the first is the one that has waited longest */
+static struct waiter *waiters; /* the head has waited longest */
 
-/* In a set-user-ID program the environment comes from the user that must not have its rights. */
+/* A set-user-ID program must not pass on the environment, which the unprivileged user controls. */
 static char **helpers_environment(void) {
   static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
   static char *safe[] = {path, NULL};
@@ -73,13 +73,13 @@ static uint64_t hash_environment(const char *path) {
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Some headers lack these numbers, which all architectures share. */
+/* Not all headers define these numbers. They are the same on all architectures. */
 enum { NR_PIDFD_SEND_SIGNAL = 424, NR_PIDFD_OPEN = 434, WAIT_FOR_PIDFD = 3 };
 enum { SIGNAL_PROCESS_GROUP = 4 }; /* Linux 6.9 */
 
-/* The application may wait for all of its children, and so reap the helper. Its process number
- * may then be that of another process, which must be neither waited for nor signalled.
- * 1: it has ended; info and used describe how. 0: it has not. -1: the application has reaped it. */
+/* Waits for the helper to end. Returns 1 if it has ended, with the details in info and used, 0 if
+ * it is running, or -1 if the application has reaped it by waiting for all of its children. In that
+ * case another process may have its process ID, and must be neither waited for nor signalled. */
 static int wait_for(const struct helper *helper, int flags, siginfo_t *info, struct rusage *used) {
   const int kind = helper->pidfd >= 0 ? WAIT_FOR_PIDFD : P_PID;
   const int id = helper->pidfd >= 0 ? helper->pidfd : helper->pid;
@@ -90,8 +90,7 @@ static int wait_for(const struct helper *helper, int flags, siginfo_t *info, str
   return info->si_pid != 0;
 }
 
-/* Kills the helper and what it has started. The process number is the helper's until it is
- * reaped. */
+/* Kills the helper and its children. Its process ID cannot be reused before it has been reaped. */
 static void end_group(const struct helper *helper) {
   siginfo_t info;
   if (helper->pidfd >= 0 &&
@@ -108,7 +107,8 @@ static void close_files(const struct helper *helper) {
     close(helper->pidfd);
 }
 
-/* Closes our side, so the helper exits. reap_leaving reaps it later. The lock is held. */
+/* Closes our end of the socket, which makes the helper exit. reap_leaving
+ * reaps it later. The caller holds the lock. */
 static void let_go(struct helper *helper) {
   close(helper->fd);
   close(helper->output);
@@ -131,22 +131,22 @@ static void reap_leaving(void) {
   }
 }
 
-/* True if the other side has closed: the helper is exiting or has exited. */
+/* Whether the helper has closed its socket: it is exiting or has exited. */
 static bool has_closed(int fd) {
   char byte;
   ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return got == 0 || (got < 0 && errno == ECONNRESET);
 }
 
-/* True if the other side has closed, or the socket has bytes that were not requested. */
+/* Whether the helper has closed its socket, or has sent bytes that were not requested. */
 static bool is_stale(int fd) {
   char byte;
   ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return got >= 0 || errno != EAGAIN;
 }
 
-/* An idle helper that was started in this environment and still lives. Lets go of the others that
- * were not, or do not. The lock is held. */
+/* Returns an idle helper that is alive and was started in this environment, or NULL. Lets go
+ * of the idle helpers that it rejects. The caller holds the lock. */
 static struct helper *take_idle(uint64_t environment) {
   struct helper *taken = NULL;
   for (struct helper **place = &idle; *place;) {
@@ -207,8 +207,8 @@ static int spawn_helper(const char *path, int fd, int output, pid_t *pid) {
   return -error;
 }
 
-/* A descriptor above those of the standard streams, which set_up_spawn replaces: the application
- * may have closed these, so that a new descriptor gets their number. */
+/* Moves fd above the standard streams, which set_up_spawn replaces. The application may have
+ * closed some of these, so a new descriptor may have got one of their numbers. */
 static int above_standard(int fd) {
   if (fd < 0 || fd > STDERR_FILENO)
     return fd;
@@ -256,7 +256,8 @@ fail:
 
 /* ---- fork --------------------------------------------------------------------- */
 
-/* The lock is never held for long, so a fork can wait for it. The child then has whole lists. */
+/* The lock is never held for long, so fork can wait for it. It
+ * protects the lists that the child inherits. */
 static void forking(void) {
   pthread_mutex_lock(&lock);
 }
@@ -273,8 +274,9 @@ static void free_list(struct helper **list) {
   }
 }
 
-/* The helpers are the parent's. The child closes its copies of their sockets: with these open they
- * would not notice the parent's end. Those at work belong to threads that the child lacks. */
+/* The helpers belong to the parent. The child closes its copies of their
+ * sockets; otherwise the helpers would not notice the end of the parent. The
+ * threads that busy helpers work for do not exist in the child. */
 static void forked_child(void) {
   struct helper *const open[] = {idle, working};
   for (int i = 0; i < 2; i++)
@@ -299,7 +301,7 @@ static int watch_forks(void) {
 
 /* ---- turns --------------------------------------------------------------------- */
 
-/* The waiter of the build that has fewest helpers at work. */
+/* Finds the waiter whose build has the fewest busy helpers. */
 static struct waiter **find_next_waiter(void) {
   struct waiter **next = &waiters;
   for (struct waiter **place = &waiters; *place; place = &(*place)->next)
@@ -308,7 +310,7 @@ static struct waiter **find_next_waiter(void) {
   return next;
 }
 
-/* Gives free places to waiters. The lock is held. */
+/* Gives free places to waiters. The caller holds the lock. */
 static void grant_places(void) {
   const unsigned width = limits_width();
   while (waiters) {
@@ -324,7 +326,7 @@ static void grant_places(void) {
   }
 }
 
-/* The lock is held. */
+/* Gives back places. The caller holds the lock. */
 static void leave_busy(unsigned places, struct helper_share *share) {
   busy -= places;
   share->busy--;
@@ -336,8 +338,8 @@ static bool is_cancelled(const struct helper_share *share) {
   return share->cancelled && atomic_load(share->cancelled);
 }
 
-/* Waits for its turn; gives the number of places taken, 0 if the build is cancelled. The lock is
- * held. */
+/* Waits for places. Returns the number of places taken, or 0 if the
+ * build is cancelled. The caller holds the lock. */
 static unsigned wait_turn(struct helper_share *share, bool alone) {
   struct waiter waiter = {.share = share, .alone = alone};
   struct waiter **place = &waiters;
@@ -351,12 +353,12 @@ static unsigned wait_turn(struct helper_share *share, bool alone) {
     for (place = &waiters; *place != &waiter;)
       place = &(*place)->next;
     *place = waiter.next;
-    grant_places(); /* this waiter may have kept others from their turn */
+    grant_places(); /* this waiter may have blocked others */
   }
   return waiter.places;
 }
 
-/* The lock is held. */
+/* Lets go of all idle helpers. The caller holds the lock. */
 static void let_idle_go(void) {
   while (idle) {
     struct helper *helper = idle;
@@ -365,7 +367,7 @@ static void let_idle_go(void) {
   }
 }
 
-/* The lock is held. */
+/* Takes a helper off the list of busy ones. The caller holds the lock. */
 static void stop_working(struct helper *helper) {
   struct helper **place = &working;
   while (*place != helper)
@@ -380,9 +382,9 @@ bool helper_is_shortage(int error) {
   return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
 }
 
-/* An idle helper, or a new one. fresh: a new one if possible, with no idle ones left. If the system
- * has no room for another, waits until one that is at work becomes idle. The lock is held, but not
- * while a helper starts. */
+/* Returns an idle helper or starts a new one. With fresh it prefers a new one, and lets go of the
+ * idle ones. If the system lacks resources for another helper, waits until a busy one becomes
+ * idle. The caller holds the lock, which is released while a helper starts. */
 static struct helper *find_helper(const char *path, uint64_t environment,
                                   const struct helper_share *share, bool fresh, int *error) {
   for (;; fresh = false) {
@@ -463,7 +465,7 @@ void helper_put(struct helper *helper) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Reads the last characters of the helper's output, at most size - 1. */
+/* Reads the end of the helper's output, at most size - 1 characters. */
 static void read_output_end(int output, char *words, size_t size) {
   off_t end = lseek(output, 0, SEEK_END);
   off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
@@ -475,9 +477,9 @@ void helper_end(struct helper *helper, char *words, size_t size, struct rusage *
   char printed[2048], end[256];
   siginfo_t info;
   *used = (struct rusage){0};
-  /* A helper that is already exiting gets some time, so that its own end is reported and not our
-   * signal. On a busy machine it may need more, but then the signal arrives after its cause of
-   * death. */
+  /* A helper that is already exiting gets some time, so that its own cause of death is
+   * reported instead of our signal. On a busy machine this may not be enough, but then our
+   * signal has no effect on a process that is already dying. */
   enum { POLLS = 2000, POLL_US = 1000 };
   const bool exiting = has_closed(helper->fd);
   int ended = 0;
@@ -486,15 +488,17 @@ void helper_end(struct helper *helper, char *words, size_t size, struct rusage *
     if (ended == 0)
       usleep(POLL_US);
   }
-  /* Before it is reaped: until then the process number is its own. */
+  /* Must come before reaping, which frees the process ID. */
   end_group(helper);
   ended = wait_for(helper, 0, &info, used);
   read_output_end(helper->output, printed, sizeof(printed));
   if (ended < 0)
-    snprintf(words, size, "it ended, how only the application knows, which waited for it\n%s",
+    snprintf(words, size,
+             "it ended, but the application reaped it, so its exit status is "
+             "unknown\n%s",
              printed);
   else if (exiting && info.si_code == CLD_EXITED) {
-    snprintf(words, size, "it left with exit status %d\n%s", info.si_status, printed);
+    snprintf(words, size, "it exited with status %d\n%s", info.si_status, printed);
   } else if (exiting) {
     limits_tell_end(end, sizeof(end), info.si_status, used);
     snprintf(words, size, "it %s\n%s", end, printed);

@@ -1,6 +1,6 @@
-/* printf on the host's side: formats the records that a kernel's calls have left.
+/* The host's part of printf: formats the records that calls in kernels have written. See the
  * OpenCL C 3.0 specification, 6.15.14. A conversion without a length modifier prints all bits of
- * the argument: C leaves it undefined if the two differ, but this is what users expect. */
+ * the argument. C leaves mismatched types undefined, but this is what users expect. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -10,7 +10,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  FIELD_MAX = 4095, /* of width and precision: the least that C demands */
+  FIELD_MAX = 4095, /* largest width and precision, the minimum that C requires */
   EMIT_BYTES = 1 << 16,
   LANES_MAX = 16,
   FLAGS_MAX = 5,
@@ -21,14 +21,14 @@ static const unsigned char type_bytes[] = {
     [PRINT_HALF] = 2, [PRINT_FLOAT] = 4, [PRINT_DOUBLE] = 8, [PRINT_POINTER] = 8,
 };
 
-/* One argument: lanes values, one after the other. */
+/* An argument with its values, one for each lane. */
 struct argument {
   enum print_type type;
   unsigned lanes;
   const unsigned char *values;
 };
 
-/* A record, as far as it has been read. */
+/* A record and the position in it. */
 struct record {
   const unsigned char *types, *types_end;
   const unsigned char *at, *end; /* arguments */
@@ -39,11 +39,11 @@ struct conversion {
   int width;
   int precision;  /* -1: none */
   unsigned lanes; /* 0: a scalar */
-  unsigned bits;  /* of an integer; 0: as the argument has */
+  unsigned bits;  /* width of an integer; 0: that of the argument */
   char letter;
 };
 
-/* Collects the output and emits it in pieces, so that memory is bounded by a few fields. */
+/* Collects the output and emits it in pieces, which limits memory to a few fields. */
 struct printer {
   const struct cc_print_reader *reader;
   struct text text;
@@ -72,7 +72,7 @@ static bool take_argument(struct record *record, struct argument *argument) {
 }
 
 static uint64_t raw_bits(const struct argument *argument, unsigned lane) {
-  uint64_t value = 0; /* little-endian, as the GPU */
+  uint64_t value = 0; /* little-endian, like the GPU's memory */
   unsigned bytes = type_bytes[argument->type];
   memcpy(&value, argument->values + (size_t)lane * bytes, bytes);
   return value;
@@ -95,7 +95,7 @@ static double half_value(uint64_t bits) {
     value = (float)(bits & MANTISSA) * 0x1p-24f;
     return sign ? -value : value;
   }
-  /* The exponent's offset is 15 in a half and 127 in a float. */
+  /* The exponent's bias is 15 in a half and 127 in a float. */
   uint32_t word = (uint32_t)(bits & (EXPONENT | MANTISSA)) << 13;
   word += (bits & EXPONENT) == EXPONENT ? (255u - 31u) << 23 : (127u - 15u) << 23;
   word |= sign;
@@ -132,7 +132,7 @@ static int64_t integer_value(const struct argument *argument, unsigned lane, boo
 
 /* ---- the format -------------------------------------------------------------- */
 
-/* A number, or '*' for the next argument. */
+/* Reads a number, or takes the next argument for '*'. */
 static int read_field(const char **at, struct record *record) {
   int number = 0;
   if (**at == '*') {
@@ -147,7 +147,7 @@ static int read_field(const char **at, struct record *record) {
   return number < FIELD_MAX ? number : FIELD_MAX;
 }
 
-/* The length modifiers, the longest first, with those that only C has. */
+/* The length modifiers of OpenCL C and C, longest first. */
 static const struct {
   const char *name;
   unsigned bits;
@@ -181,8 +181,8 @@ static void read_conversion(const char **at, struct record *record, struct conve
 
 /* ---- output -------------------------------------------------------------------- */
 
-/* C's conversion specification, with length in front of letter; takes width and
- * precision as arguments. */
+/* A conversion specification for C's printf, with the given length modifier.
+ * Width and precision are passed as arguments. */
 struct specification {
   char text[FLAGS_MAX + 8];
 };
@@ -196,7 +196,8 @@ static struct specification make_format(const struct conversion *c, const char *
   return s;
 }
 
-/* Emits the text if there are at least so many bytes; emit runs with the user's locale. */
+/* Emits the collected text if it has at least the given number of
+ * bytes. Calls emit in the user's locale. */
 static void emit_text(struct printer *printer, size_t least) {
   if (!printer->text.size || printer->text.size < least)
     return;
@@ -232,7 +233,7 @@ static void print_string(struct printer *printer, const struct conversion *c,
               string ? string : "(not a constant string)");
 }
 
-/* Prints one argument; false if there is none, or if the conversion is unknown. */
+/* Prints one argument. Returns false if none is left or the conversion is unknown. */
 static bool print_argument(struct printer *printer, const struct conversion *c,
                            struct record *record) {
   struct text *out = &printer->text;
@@ -281,7 +282,8 @@ static void print_call(struct printer *printer, const char *format, struct recor
   }
 }
 
-/* Prints the record at the beginning of size bytes; its size, or 0 if there is none. */
+/* Prints the first record of the given bytes. Returns its size,
+ * or 0 if there is no complete record. */
 static size_t print_record(struct printer *printer, const unsigned char *at, size_t size) {
   struct print_record header;
   if (size < sizeof header)

@@ -1,4 +1,4 @@
-/* Builds of programs in units: see units.h. */
+/* Builds programs in units; see units.h. */
 #include "compiler/client/units.h"
 
 #include <pthread.h>
@@ -18,31 +18,31 @@ struct unit {
   struct cc_source source;
   struct binary_unit binary;
   bool may_be_refused;
-  /* The units' lock guards these: */
-  bool wanted; /* a thread waits for it */
+  /* Protected by the lock of struct units: */
+  bool wanted; /* a thread waits for this unit */
   enum progress progress;
-  /* Written by the thread that builds it; others read them after UNIT_ENDED: */
+  /* Written by the building thread. Other threads read them after UNIT_ENDED. */
   enum cc_status status;
   struct cc_result result;
   uint64_t ns;
 };
 
 struct units {
-  void *plan; /* what units and kernels point into */
+  void *plan; /* memory that units and kernels point into */
   struct unit *list;
   size_t count;
   struct cc_planned_kernel *kernels;
   size_t kernel_count;
-  /* While they are built: */
+  /* Valid during the build: */
   const struct cc_job *job; /* of the program */
   units_build_fn *build;
   void (*accept)(void *data);
   void *data;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  unsigned workers; /* threads beside the one that called units_build */
-  size_t left;      /* units that have not ended */
-  size_t undecided; /* those of them that may be refused */
+  unsigned workers; /* building threads besides the caller of units_build */
+  size_t left;      /* number of unfinished units */
+  size_t undecided; /* number of unfinished units that may be refused */
   bool accepted, stopped, ended;
 };
 
@@ -78,7 +78,7 @@ static bool take_unit(struct message *plan, struct units *units, unsigned number
 
 static enum cc_status take_plan(struct message *plan, struct units *units) {
   const uint64_t count = message_take_number(plan);
-  enum { LEAST_BYTES = 5 * sizeof(uint64_t) }; /* of a unit: three sizes, two numbers */
+  enum { LEAST_BYTES = 5 * sizeof(uint64_t) }; /* a unit has at least three sizes and two numbers */
   if (plan->broken || !count || count > plan->size / LEAST_BYTES)
     return CC_INTERNAL_ERROR;
   units->list = calloc(count, sizeof(*units->list));
@@ -134,8 +134,8 @@ static void build_unit(const struct units *units, struct unit *unit) {
   unit->ns = base_clock_ns() - since;
 }
 
-/* Those that a thread waits for come first, then those that may be refused. NULL: none is left.
- * The lock is held. */
+/* Returns the next unit to build, or NULL if none is left. Units that a thread waits for come
+ * first, then units that may be refused. The caller holds the lock. */
 static struct unit *take_next_unit(struct units *units) {
   struct unit *next = NULL;
   for (size_t i = 0; i < units->count && !units->stopped; i++) {
@@ -150,7 +150,8 @@ static struct unit *take_next_unit(struct units *units) {
   return next;
 }
 
-/* True if the program is accepted by this unit's end. The lock is held. */
+/* Marks the unit as ended. Returns true if that makes the program
+ * accepted. The caller holds the lock. */
 static bool end_unit(struct units *units, struct unit *unit) {
   unit->progress = UNIT_ENDED;
   units->left--;
@@ -164,7 +165,8 @@ static bool end_unit(struct units *units, struct unit *unit) {
   return accepted;
 }
 
-/* Builds units until none waits. The lock is held, but not while one is built. */
+/* Builds units until none is left. The caller holds the lock,
+ * which is released during each build. */
 static void build_while_any(struct units *units) {
   struct unit *unit;
   while ((unit = take_next_unit(units))) {
@@ -189,7 +191,8 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-/* The calling thread builds as well, so no other thread is needed. */
+/* Builds all units. The calling thread takes part, so the build
+ * works even if no thread can be started. */
 static void build_all(struct units *units) {
   const size_t width = limits_width();
   const size_t most = units->count < width ? units->count : width;
@@ -236,7 +239,7 @@ enum cc_status units_wait(struct units *units, unsigned number, void **binary, s
 
 /* ---- the program --------------------------------------------------------------------- */
 
-/* The front end's log and those of the units. */
+/* Joins the logs of the front end and of the units. */
 static bool join_logs(const struct units *units, struct cc_result *result) {
   struct text log = {0};
   text_puts(&log, result->log);
@@ -283,7 +286,7 @@ static enum cc_status join_units(struct units *units, struct cc_result *result) 
   return joined && join_logs(units, result) ? CC_OK : CC_OUT_OF_MEMORY;
 }
 
-/* The first that failed; NULL: none. */
+/* Returns the first unit that failed, or NULL. */
 static const struct unit *find_failure(const struct units *units) {
   for (size_t i = 0; i < units->count; i++)
     if (units->list[i].progress == UNIT_ENDED && units->list[i].status != CC_OK)

@@ -1,6 +1,5 @@
-/* OpenCL C asynchronous copies and prefetch (section 6.15.11 of OpenCL C 3.0).
- * The work-group copies at once; waiting is a barrier. An event is a pointer
- * without meaning. */
+/* OpenCL C asynchronous copies and prefetch (section 6.15.11 of OpenCL C 3.0). Copies are executed
+ * immediately by the whole work-group; waiting is a barrier. An event is a meaningless pointer. */
 #ifndef TEGRACL_ASYNC_CUH
 #define TEGRACL_ASYNC_CUH
 #include "tegracl.cuh"
@@ -9,8 +8,8 @@ namespace ocl {
 
 typedef char *event_t;
 
-/* An element in memory: COUNT words of at most 16 bytes. A vector of three takes
- * the place of four. */
+/* An element in memory: COUNT words of at most 16 bytes. A vector of
+ * three elements has the size of four. */
 struct alignas(16) word16 {
   ulong s[2];
 };
@@ -22,7 +21,7 @@ template <class T> struct element_words {
   typedef pick<BYTES >= 16, word16, ubits<BYTES>> word;
 };
 
-/* The words are spread over the work-items, an element's over adjacent ones. */
+/* Distributes words over the work-items: adjacent work-items copy the words of an element. */
 template <class T>
 OCL_FN void copy_elements(T *to, ulong to_stride, const T *from, ulong from_stride, ulong count) {
   typedef element_words<T> E;
@@ -44,7 +43,7 @@ OCL_FN event_t async_work_group_copy(T *to, const T *from, ulong count, E event)
   return event_t(event);
 }
 
-/* The stride is that of the elements in global memory. */
+/* The stride applies to the elements in global memory. */
 template <class T, class E>
 OCL_FN event_t async_work_group_strided_copy(T *to, const T *from, ulong count, ulong stride,
                                              E event) {
@@ -59,7 +58,7 @@ template <class E> OCL_FN void wait_group_events(int, E) {
   __syncthreads();
 }
 
-/* A hint, which would gain nothing here. */
+/* A prefetch hint would not improve performance here. */
 template <class T> OCL_FN void prefetch(const T *, ulong) {}
 
 } // namespace ocl

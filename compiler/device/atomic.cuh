@@ -1,7 +1,6 @@
-/* OpenCL C 1.x atomic functions (section 6.15.12.8 of OpenCL C 3.0 and the
- * cl_khr_*_atomics extensions): relaxed, device-wide, in any address space.
- * Subtraction, and the signed forms which CUDA lacks, go through the unsigned
- * integer of the same size. */
+/* OpenCL C 1.x atomic functions (section 6.15.12.8 of OpenCL C 3.0 and the cl_khr_*_atomics
+ * extensions). They are relaxed, device-wide, and work in any address space. Subtraction, and
+ * signed operations that CUDA lacks, use the unsigned integer of the same size. */
 #ifndef TEGRACL_ATOMIC_CUH
 #define TEGRACL_ATOMIC_CUH
 #include "half.cuh"
@@ -12,7 +11,7 @@ template <class T> OCL_FN to_unsigned<T> *unsigned_place(volatile T *p) {
   return reinterpret_cast<to_unsigned<T> *>(const_cast<T *>(p));
 }
 
-/* The operations, for the functions of OpenCL C 1.x here and of 2.0. */
+/* Operations shared by the functions of OpenCL C 1.x and 2.0. */
 #define OCL_UNSIGNED_OP(op, cuda, value)                                                           \
   template <class T> OCL_FN T op(volatile T *p, T x) {                                             \
     typedef to_unsigned<T> U;                                                                      \

@@ -1,6 +1,6 @@
 /* OpenCL C 2.0 atomic functions (section 6.15.12 of OpenCL C 3.0). An ordered
- * operation is a relaxed one between fences; without an order it is
- * sequentially consistent, without a scope device-wide. */
+ * operation is a relaxed operation between fences. The default order is
+ * sequentially consistent, and the default scope is the device. */
 #ifndef TEGRACL_ATOMIC11_CUH
 #define TEGRACL_ATOMIC11_CUH
 #include "atomic.cuh"
@@ -55,7 +55,7 @@ template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
   template <class T, class U> OCL_FN T name(volatile T *p, U x) {                                  \
     return name##_explicit(p, x, ORDER_SEQ_CST);                                                   \
   }
-/* A value that does not change need not be written. */
+/* If the new value is equal to the old one, no write is needed. */
 template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
   for (T expected = *p;;) {
     T next = choose(expected);
@@ -68,11 +68,11 @@ template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
   }
 }
 
-/* float and double too, as cl_ext_float_atomics has them: the machine has atomic sums of
- * them, but no minimum and maximum. In global memory it takes denormal floats for zeros (PTX
- * ISA, atom.add.f32). No result shows that if the addend is 2^-101 or more: a denormal is less
- * than half a unit in its last place, and a sum that small is a multiple of 2^-125, no denormal
- * itself. */
+/* Also for float and double (cl_ext_float_atomics): the hardware has an atomic
+ * addition, but no minimum and maximum. In global memory it flushes denormal floats to
+ * zero (PTX ISA, atom.add.f32). This does not change any sum with an addend of at least
+ * 2^-101: a denormal is less than half a unit in the last place of such an addend, and
+ * non-zero sums are multiples of 2^-125 and thus not denormal. */
 template <class T> OCL_FN T add_any(volatile T *p, T x) {
   if constexpr (!is_float<T>)
     return relaxed_add(p, x);
@@ -105,7 +105,7 @@ OCL_ATOMIC_ORDERED(atomic_fetch_xor, relaxed_xor)
 OCL_ATOMIC_ORDERED(atomic_fetch_min, min_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_max, max_any)
 
-/* The weak form never fails spuriously either. */
+/* The weak form never fails spuriously. */
 #define OCL_COMPARE_EXCHANGE(name)                                                                 \
   template <class T, class U>                                                                      \
   OCL_FN bool name##_explicit(volatile T *p, T *expected, U x, int success, int failure,           \

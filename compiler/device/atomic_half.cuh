@@ -1,5 +1,6 @@
-/* Sums of halves (SPV_EXT_shader_atomic_float16_add): the machine adds pairs of them, and none in
- * shared memory, so each is a compare-and-swap of the word that it is in. */
+/* Atomic addition of halves (SPV_EXT_shader_atomic_float16_add). The hardware only
+ * adds pairs of halves, and not in shared memory, so addition is a
+ * compare-and-swap of the word that contains the half. */
 #ifndef TEGRACL_ATOMIC_HALF_CUH
 #define TEGRACL_ATOMIC_HALF_CUH
 #include "atomic.cuh"
@@ -7,7 +8,7 @@
 
 namespace ocl {
 
-/* In the strongest order, which is as good as any that the instruction may ask for. */
+/* Always uses the strongest order, which satisfies any requested order. */
 OCL_FN half tegracl_add_half(volatile half *p, half x) {
   enum { HALF_BITS = 16, HALF_MASK = 0xffff };
   const ulong place = (ulong)p;

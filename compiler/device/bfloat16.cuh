@@ -6,7 +6,7 @@
 
 namespace ocl {
 
-/* To nearest even; of NaN one NaN. */
+/* Rounds to nearest even. All NaNs become the same NaN. */
 OCL_FN ushort intel_convert_bfloat16_as_ushort(float x) {
   ushort r;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
@@ -21,7 +21,7 @@ template <int N> OCL_FN vec<ushort, N> bfloat16_of(vec<float, N> x) {
   OCL_EACH r.s[i] = intel_convert_bfloat16_as_ushort(x.s[i]);
   return r;
 }
-/* The translator of LLVM takes the bits for shorts. */
+/* LLVM's translator represents the bits as signed shorts. */
 template <class T, int N> OCL_FN vec<float, N> float_of(vec<T, N> x) {
   vec<float, N> r;
   OCL_EACH r.s[i] = intel_convert_as_bfloat16_float((ushort)x.s[i]);

@@ -1,4 +1,4 @@
-/* cl_khr_extended_bit_ops: bit fields and reversal of the eight integer types. */
+/* cl_khr_extended_bit_ops: bit fields and bit reversal for the eight integer types. */
 #ifndef TEGRACL_BITFIELD_CUH
 #define TEGRACL_BITFIELD_CUH
 #include "tegracl.cuh"
@@ -7,7 +7,8 @@ namespace ocl {
 
 template <class T> constexpr uint width = 8 * sizeof(T);
 
-/* That many ones from bit 0 on. A shift by the whole width is undefined. */
+/* Returns a mask of the count lowest bits. Avoids shifting by
+ * the full width, which is undefined. */
 template <class U> OCL_FN U low_bits(uint count) {
   return count ? U(all_ones<U> >> (width<U> - count)) : U(0);
 }

@@ -1,5 +1,5 @@
-/* cl_khr_kernel_clock: for the device the nanoseconds of the GPU's timer, for work-groups
- * and sub-groups the cycles of the SM. */
+/* cl_khr_kernel_clock: clock_read_device returns the nanoseconds of the GPU's timer, and the
+ * functions for work-groups and sub-groups return the cycles of the SM. */
 #ifndef TEGRACL_CLOCK_CUH
 #define TEGRACL_CLOCK_CUH
 #include "tegracl.cuh"

@@ -1,5 +1,5 @@
-/* OpenCL C common functions (section 6.15.4 of OpenCL C 3.0), and max, min and
- * clamp of the integers. */
+/* OpenCL C common functions (section 6.15.4 of OpenCL C 3.0),
+ * and max, min and clamp for integers. */
 #ifndef TEGRACL_COMMON_CUH
 #define TEGRACL_COMMON_CUH
 #include "math.cuh"
@@ -71,7 +71,7 @@ OCL_BY_FLOAT3(smoothstep)
 OCL_MAP_VVV(smoothstep)
 OCL_MAP_SSV(smoothstep)
 
-/* Zeros keep their sign; NaN gives 0. */
+/* Zeros keep their sign; sign(NaN) is 0. */
 template <class T> OCL_FN scalar<T> sign(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x == 0 ? x : T(0);
 }

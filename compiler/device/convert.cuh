@@ -1,15 +1,15 @@
 /* OpenCL C explicit conversions (section 6.4.3 of OpenCL C 3.0):
- * convert_<type><n>[_sat][_<rounding>]. To integers the default is towards
- * zero, to floating point nearest even; _sat clamps and turns NaN into 0. Each
- * result type has a file (convert_<type>.cuh), since all of them together would
- * double the time to compile a small kernel. */
+ * convert_<type><n>[_sat][_<rounding>]. The default rounding is towards zero for
+ * integers, and to nearest even for floating point. _sat clamps and converts NaN to
+ * 0. Each result type has a file (convert_<type>.cuh), because including all of
+ * them would double the compile time of a small kernel. */
 #ifndef TEGRACL_CONVERT_CUH
 #define TEGRACL_CONVERT_CUH
 #include "half.cuh"
 
 namespace ocl {
 
-/* round_to<R>(x, D()) for the pairs of types that may need rounding. */
+/* round_to<R>(x, D()) for pairs of types whose conversion may round. */
 #define OCL_ROUND(D, S, cuda)                                                                      \
   template <rounding R> OCL_FN D round_to(S x, D) {                                                \
     return R == RTE   ? cuda##_rn(x)                                                               \
@@ -33,7 +33,7 @@ OCL_ROUND(double, slong, __ll2double)
 OCL_ROUND(double, ulong, __ull2double)
 OCL_ROUND(float, double, __double2float)
 
-/* Bits of magnitude of an integer type. */
+/* Number of value bits of an integer type. */
 template <class T> constexpr int digits = 8 * sizeof(T) - is_signed<T>;
 
 template <class D, bool SATURATE, rounding R, class S> OCL_FN D convert_one(S x) {
@@ -45,7 +45,7 @@ template <class D, bool SATURATE, rounding R, class S> OCL_FN D convert_one(S x)
     typedef pick<sizeof(S) < 4, int, S> W;
     return to_half<R>(W(x));
   } else if constexpr (is_float<D>) {
-    /* Every value of S is one of D. */
+    /* Whether D can represent every value of S. */
     constexpr bool EXACT = is_float<S> ? sizeof(S) <= sizeof(D) : sizeof(S) < sizeof(D);
     if constexpr (EXACT)
       return D(x);
@@ -57,7 +57,7 @@ template <class D, bool SATURATE, rounding R, class S> OCL_FN D convert_one(S x)
     if constexpr (SATURATE) {
       if constexpr (sizeof(D) < 4)
         wide = wide < min_of<D> ? min_of<D> : wide > max_of<D> ? max_of<D> : wide;
-      /* The machine gives 0 for NaN only from float to 32 bits. */
+      /* The hardware converts NaN to 0 only from float to 32-bit integers. */
       if constexpr (sizeof(S) == 8 || sizeof(W) == 8)
         wide = x == x ? wide : W(0);
     }

@@ -1,4 +1,4 @@
-/* convert_char and its forms; see convert.cuh. */
+/* convert_char and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_CHAR_CUH
 #define TEGRACL_CONVERT_CHAR_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* convert_double and its forms; see convert.cuh. */
+/* convert_double and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_DOUBLE_CUH
 #define TEGRACL_CONVERT_DOUBLE_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* convert_float and its forms; see convert.cuh. */
+/* convert_float and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_FLOAT_CUH
 #define TEGRACL_CONVERT_FLOAT_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* convert_half and its forms; see convert.cuh. */
+/* convert_half and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_HALF_CUH
 #define TEGRACL_CONVERT_HALF_CUH
 #include "convert.cuh"

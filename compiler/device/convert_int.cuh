@@ -1,4 +1,4 @@
-/* convert_int and its forms; see convert.cuh. */
+/* convert_int and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_INT_CUH
 #define TEGRACL_CONVERT_INT_CUH
 #include "convert.cuh"

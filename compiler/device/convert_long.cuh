@@ -1,4 +1,4 @@
-/* convert_long and its forms; see convert.cuh. */
+/* convert_long and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_LONG_CUH
 #define TEGRACL_CONVERT_LONG_CUH
 #include "convert.cuh"

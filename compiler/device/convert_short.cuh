@@ -1,4 +1,4 @@
-/* convert_short and its forms; see convert.cuh. */
+/* convert_short and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_SHORT_CUH
 #define TEGRACL_CONVERT_SHORT_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* convert_uchar and its forms; see convert.cuh. */
+/* convert_uchar and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_UCHAR_CUH
 #define TEGRACL_CONVERT_UCHAR_CUH
 #include "convert.cuh"

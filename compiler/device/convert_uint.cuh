@@ -1,4 +1,4 @@
-/* convert_uint and its forms; see convert.cuh. */
+/* convert_uint and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_UINT_CUH
 #define TEGRACL_CONVERT_UINT_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* convert_ulong and its forms; see convert.cuh. */
+/* convert_ulong and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_ULONG_CUH
 #define TEGRACL_CONVERT_ULONG_CUH
 #include "convert.cuh"

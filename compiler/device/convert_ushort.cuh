@@ -1,4 +1,4 @@
-/* convert_ushort and its forms; see convert.cuh. */
+/* convert_ushort and its variants; see convert.cuh. */
 #ifndef TEGRACL_CONVERT_USHORT_CUH
 #define TEGRACL_CONVERT_USHORT_CUH
 #include "convert.cuh"

@@ -1,4 +1,4 @@
-/* cl_khr_integer_dot_product: sums of four products of bytes, by IDP.4A. */
+/* cl_khr_integer_dot_product: dot products of four bytes, with IDP.4A. */
 #ifndef TEGRACL_DOT_PRODUCT_CUH
 #define TEGRACL_DOT_PRODUCT_CUH
 #include "tegracl.cuh"
@@ -18,7 +18,7 @@ OCL_FN uint saturated_sum(uint x, uint y) {
   return x + y < x ? ~0u : x + y;
 }
 
-/* The letters are those of the extension: signed and unsigned bytes. */
+/* The letters are those of the extension's function names: signed and unsigned bytes. */
 #define OCL_DOT(letters, A, B, R, result, types)                                                   \
   OCL_FN R dot_4x8packed_##letters##_##result(uint a, uint b) {                                    \
     R r;                                                                                           \

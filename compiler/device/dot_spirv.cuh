@@ -1,6 +1,6 @@
-/* SPIR-V's dot products of four bytes (SPV_KHR_integer_dot_product), as its translator names
- * them: it takes all numbers for signed, and passes the format of packed ones, of which there
- * is only one. */
+/* SPIR-V's dot products of four bytes (SPV_KHR_integer_dot_product), with the function
+ * names of its translator. The translator declares all numbers as signed, and passes
+ * the format of packed operands, of which only one exists. */
 #ifndef TEGRACL_DOT_SPIRV_CUH
 #define TEGRACL_DOT_SPIRV_CUH
 #include "dot_product.cuh"
@@ -8,8 +8,8 @@
 
 namespace ocl {
 
-/* name, the letters and the result of the function for packed bytes, the result wanted, and the
- * type of the number that is added. */
+/* Parameters: SPIR-V's name, the letters and result of the function for packed bytes, the result
+ * type in SPIR-V's name, its C type, and the type of the accumulator. */
 #define OCL_SPIRV_DOT(name, function, result, R, C)                                                \
   OCL_FN R __spirv_##name##KHR_R##result(int a, int b, int) {                                      \
     return (R)dot_4x8packed_##function(a, b);                                                      \

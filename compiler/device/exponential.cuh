@@ -1,5 +1,5 @@
-/* Exponentials, logarithms, powers and roots of OpenCL C, and functions that split
- * numbers into mantissa and exponent. */
+/* Exponentials, logarithms, powers and roots of OpenCL C, and functions
+ * that split numbers into mantissa and exponent. */
 #ifndef TEGRACL_EXPONENTIAL_CUH
 #define TEGRACL_EXPONENTIAL_CUH
 #include "math.cuh"
@@ -16,8 +16,8 @@ OCL_MATH_V(log10)
 OCL_MATH_V(log1p)
 OCL_MATH_V(log2)
 OCL_MATH_V(logb)
-/* CUDA's double hypot can be one ulp too large, which beside DBL_MAX is infinity,
- * even where the smaller number is too small to count. */
+/* CUDA's double hypot can be one ulp too large. Near DBL_MAX this would give
+ * infinity, even if the smaller number is too small to matter. */
 OCL_FN float hypot(float x, float y) {
   return ::hypotf(x, y);
 }
@@ -29,9 +29,9 @@ OCL_BY_FLOAT2(hypot, half, float(y))
 OCL_MAP_VV(hypot)
 
 #ifdef OCL_FAST
-/* NVRTC's --use_fast_math makes exp2(y * log2(x)) of powf, which is not a number where x is
- * negative or both are 0. For an odd y the result has the sign of x; a y that is no integer is
- * undefined there (OpenCL C 3.0, 7.4, unsafe math optimizations). */
+/* NVRTC's --use_fast_math turns powf into exp2(y * log2(x)), which is NaN if x is negative or
+ * both are 0. For an odd y the result has the sign of x. A y that is not an integer is
+ * undefined for negative x (OpenCL C 3.0, 7.4, unsafe math optimizations). */
 OCL_FN float pow(float x, float y) {
   float r = y == 0 ? 1 : ::powf(::fabsf(x), y), half_y = 0.5f * y;
   return half_y == ::truncf(half_y) ? r : ::copysignf(r, x);
@@ -47,8 +47,8 @@ OCL_FN double pow(double x, double y) {
 OCL_BY_FLOAT2(pow, half, float(y))
 OCL_MAP_VV(pow)
 
-/* x to the power n. An n that float cannot hold is split into two of the same
- * sign, so that neither factor leaves the range before the product does. */
+/* Computes x to the power n. An n that float cannot represent is split into two numbers of the
+ * same sign, so that neither factor overflows or underflows before the product does. */
 OCL_FN float pown(float x, int n) {
   float high = __int2float_rz(n);
   int low = n - int(high);
@@ -61,7 +61,7 @@ OCL_FN double pown(double x, int n) {
 OCL_BY_FLOAT2(pown, int, y)
 OCL_MAP_VV(pown)
 
-/* pow for x >= 0, as exp2(y * log2(x)): NaN where that has no limit. */
+/* Computes pow for x >= 0 as exp2(y * log2(x)). Returns NaN where this has no limit. */
 template <class T> OCL_FN scalar<T> powr(T x, T y) {
   T a = fabs(x);
   T r = pow(a, y);
@@ -72,7 +72,7 @@ template <class T> OCL_FN scalar<T> powr(T x, T y) {
 OCL_BY_FLOAT2(powr, half, float(y))
 OCL_MAP_VV(powr)
 
-/* The n-th root. 1 / n is rounded; the second factor corrects that:
+/* Computes the n-th root. 1 / n is rounded, which the second factor corrects:
  * x^(e + d) = x^e * (1 + d * ln x) for a small d. */
 template <class T> OCL_FN scalar<T> rootn(T x, int n) {
   T a = fabs(x), m = T(n);

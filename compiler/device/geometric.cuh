@@ -18,7 +18,7 @@ template <class T, int N> OCL_FN T dot(vec<T, N> x, vec<T, N> y) {
   return sum;
 }
 
-/* The fourth element of a cross product of 4-vectors is 0. */
+/* The fourth element of the cross product of 4-vectors is 0. */
 template <class T, int N> OCL_FN vec<T, N> cross(vec<T, N> x, vec<T, N> y) {
   vec<T, N> r = {x.s[1] * y.s[2] - x.s[2] * y.s[1], x.s[2] * y.s[0] - x.s[0] * y.s[2],
                  x.s[0] * y.s[1] - x.s[1] * y.s[0]};
@@ -34,9 +34,9 @@ template <class T, int N> OCL_FN vec<T, N> difference(vec<T, N> x, vec<T, N> y) 
   return x;
 }
 
-/* Powers of two that bring the squares of very large and very small vectors
- * back into range, and the sums of squares beyond which they are needed: below
- * the lower one the squares of the smaller elements lose bits that matter. */
+/* Powers of two that scale very large and very small vectors so that their squares stay
+ * in range, and the sums of squares that require scaling. Below the lower limit, the
+ * squares of the smaller elements would lose significant bits. */
 template <class T> struct range {
   static constexpr bool F = sizeof(T) == 4;
   static constexpr T tiny = F ? 0x1p-80f : 0x1p-900;
@@ -82,8 +82,8 @@ template <int N> OCL_FN half distance(vec<half, N> x, vec<half, N> y) {
   return half(length(difference(floats(x), floats(y))));
 }
 
-/* A zero vector is returned as it is. If elements are infinite, they count as 1 and
- * all others as 0. */
+/* Returns a zero vector unchanged. If some elements are infinite,
+ * they count as 1 and all others as 0. */
 template <class T> OCL_FN scalar<T> normalize(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;
 }
@@ -102,8 +102,8 @@ template <class T, int N> OCL_FN vec<T, N> normalize(vec<T, N> x) {
     if (square == 0)
       return x;
   } else if (square > R::huge) {
-    /* Elements that are small beside the others are scaled down last: before,
-     * they would lose bits as subnormals. */
+    /* Elements that are much smaller than others are scaled down last.
+     * Earlier, they would become subnormal and lose bits. */
     vec<T, N> small = scaled(x, R::down);
     square = dot(small, small);
     if (square <= R::huge)

@@ -1,8 +1,7 @@
-/* half: conversions in the four rounding modes, arithmetic and comparisons of
- * cl_khr_fp16 on the machine's half unit, and LLVM's intrinsics for the printer.
- * What has no instruction is done in float: one rounding from there gives the
- * correctly rounded half of a sum, product, quotient or root, since float has
- * more than twice its bits.
+/* half: conversions in the four rounding modes, arithmetic and comparisons of cl_khr_fp16 on the
+ * hardware's half unit, and LLVM's intrinsics for the printer. Operations without an instruction
+ * are computed in float. A float has more than twice as many bits as a half, so rounding a float
+ * sum, product, quotient or root again gives the correctly rounded half.
  */
 #ifndef TEGRACL_HALF_CUH
 #define TEGRACL_HALF_CUH
@@ -39,7 +38,7 @@ OCL_TO_HALF(uint, "r", "u32")
 OCL_TO_HALF(slong, "l", "s64")
 OCL_TO_HALF(ulong, "l", "u64")
 
-/* The constructors and casts of half. */
+/* The constructors and conversion operators of half. */
 OCL_FN half::half(float x) : half(to_half<RTE>(x)) {}
 OCL_FN half::half(double x) : half(to_half<RTE>(x)) {}
 OCL_FN half::half(int x) : half(to_half<RTE>(x)) {}
@@ -60,7 +59,7 @@ OCL_FN half from_bits(ushort x, half) {
   return half_of(x);
 }
 
-/* Values of floating-point types as the integers that hold them. */
+/* Returns the bits of a floating-point value as an integer. */
 template <class T> OCL_FN to_unsigned<T> as_bits(T x) {
   if constexpr (is_float<T>)
     return bits_of(x);
@@ -80,7 +79,7 @@ template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
     asm(op " %0, %1;" : "=h"(r.bits) : "h"(x.bits));                                               \
     return r;                                                                                      \
   }
-/* A function of two halfs, and the same for two adjacent elements at once. */
+/* Defines a function of two halves, and one that processes two adjacent elements at once. */
 #define OCL_HALF2(name, pair, op)                                                                  \
   OCL_FN half name(half x, half y) {                                                               \
     half r;                                                                                        \
@@ -102,7 +101,7 @@ template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
     return r != 0;                                                                                 \
   }
 
-/* With a rounding mode: without one ptxas may fuse a product and a sum. */
+/* The explicit rounding mode keeps ptxas from fusing multiplication and addition. */
 OCL_HALF2(operator+, half_add_pair, "add.rn")
 OCL_HALF2(operator-, half_sub_pair, "sub.rn")
 OCL_HALF2(operator*, half_mul_pair, "mul.rn")
@@ -117,9 +116,9 @@ OCL_HALF_COMPARE(operator<=, "le")
 OCL_HALF_COMPARE(operator>, "gt")
 OCL_HALF_COMPARE(operator>=, "ge")
 
-/* The reciprocal is good to one ulp of float; the remainder makes the quotient
- * good enough to be rounded once more, and is 0 or NaN where the first one is
- * right already. Nothing overflows: halfs reach from 2^-24 to 2^16. */
+/* The reciprocal has an error of up to 1 ulp of float. The correction by the remainder makes the
+ * quotient accurate enough for a second rounding; it is 0 or NaN if the first quotient is already
+ * exact. Nothing overflows, because halves range from 2^-24 to 2^16. */
 OCL_FN half operator/(half x, half y) {
   float a = half_to_float(x), b = half_to_float(y), inverse;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
@@ -146,7 +145,7 @@ OCL_FN half half_copysign(half x, half y) {
 
 } // namespace ocl
 
-/* The counterparts of LLVM's intrinsics, beside those in lower.cuh. */
+/* Counterparts of LLVM's intrinsics, in addition to those in lower.cuh. */
 #define OCL_LOWER_HALF(name)                                                                       \
   LOWER_FN ocl::half name(ocl::half a) {                                                           \
     return ocl::half(name(float(a)));                                                              \

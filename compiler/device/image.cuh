@@ -1,12 +1,12 @@
-/* OpenCL C image functions (section 6.15.15 of OpenCL C 3.0): reads with and without
- * a sampler, writes, queries. */
+/* OpenCL C image functions (section 6.15.15 of OpenCL C 3.0): reads with
+ * and without a sampler, writes, and queries. */
 #ifndef TEGRACL_IMAGE_CUH
 #define TEGRACL_IMAGE_CUH
 #include "image_texture.cuh"
 
 namespace ocl {
 
-/* The types as clang names them. */
+/* The image types with clang's names. */
 #define OCL_IMAGE(name, D, kind, is_depth)                                                         \
   typedef image_type<D, kind, is_depth, true> name##_ro;                                           \
   typedef image_type<D, kind, is_depth, false> name##_wo, name##_rw;
@@ -29,7 +29,7 @@ OCL_FN vec<float, 4> nearest_floats(const image &m, uint sampler, C at) {
   return decode_texel(m.type(), is_srgb(m), t[0]);
 }
 
-/* A sampler that is known only at run time: too much code to inline. */
+/* Reads with a sampler that is only known at run time, which is too much code to inline. */
 template <class I, class C>
 __device__ __noinline__ vec<float, 4> any_floats(image m, uint sampler, C at) {
   return sampler & SAMPLER_LINEAR ? sample_linear<I>(m, sampler, components(at))
@@ -64,7 +64,7 @@ template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S
   return colour_of_channels(image.p->order(), sampled_floats<I>(*image.p, sampler, at));
 }
 
-/* Integers are always those of the nearest texel. */
+/* Integer reads always return the nearest texel. */
 template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
   const ocl::image &m = *image.p;
   if (has_texture(image))
@@ -94,7 +94,7 @@ template <class I, class S, class C> OCL_FN vec<uint, 4> read_imageui(I image, S
   return read_integers<uint>(image, sampler_bits(sampler), at);
 }
 
-/* Without a sampler: nearest, not normalized, no addressing. */
+/* Reads without a sampler: nearest filter, unnormalized coordinates, no addressing mode. */
 #define OCL_READ(name)                                                                             \
   template <class I, class C> OCL_FN auto name(I image, C at) {                                    \
     return name(image, literal_sampler<0>{}, at);                                                  \
@@ -105,7 +105,7 @@ OCL_READ(read_imagei)
 OCL_READ(read_imageui)
 #undef OCL_READ
 
-/* ---- writes: those outside the image do nothing ---- */
+/* ---- writes: ignored outside the image ---- */
 
 template <class I, class C>
 OCL_FN void write_texel(I image, C coordinate, uint shift, const texel &t) {

@@ -1,6 +1,6 @@
-/* Texels: from the words in memory to four channels, and back (sections 5.3.1.1 and
- * 8.3 of the OpenCL 3.0 API). A kernel may get an image of any format, so it branches on
- * the format at run time, in the same way for all work-items. */
+/* Converts texels between words in memory and four channels (sections 5.3.1.1 and 8.3 of the
+ * OpenCL 3.0 API). A kernel can be used with images of any format, so it branches on the
+ * format at run time. The branch is the same for all work-items. */
 #ifndef TEGRACL_IMAGE_FORMAT_CUH
 #define TEGRACL_IMAGE_FORMAT_CUH
 #include "half.cuh"
@@ -23,7 +23,7 @@ struct image {
 };
 static_assert(sizeof(image) == 32, "clSetKernelArg writes 32 bytes");
 
-/* As cl.h numbers them, from CL_SNORM_INT8 and CL_R on. */
+/* Values of cl.h, starting at CL_SNORM_INT8 and CL_R. */
 enum { CHANNEL_TYPES = 0x10D0, CHANNEL_ORDERS = 0x10B0 };
 enum channel_type {
   SNORM8,
@@ -60,19 +60,19 @@ enum channel_order {
 template <channel_order ORDER, channel_type TYPE, int SHIFT>
 constexpr uint image_format = ORDER | TYPE << 8 | SHIFT << 16;
 
-/* The words of a texel in memory, zero above its size. */
+/* The words of a texel in memory. Words beyond its size are zero. */
 struct texel {
   uint w[4];
 };
 
-/* The conversion is assembly for the reason that lower.cuh gives for as_global. */
+/* Converts an address with assembly, for the reason given at as_global in lower.cuh. */
 template <class T> OCL_FN T *global_pointer(ulong address) {
   ulong place;
   asm("cvta.to.global.u64 %0, %1;" : "=l"(place) : "l"(address));
   return (T *)__cvta_global_to_generic(place);
 }
 
-/* CONSTANT: no work-item of the kernel writes the image. */
+/* CONSTANT means that no work-item of the kernel writes the image. */
 template <bool CONSTANT, class T> OCL_FN T load_global(ulong address) {
   const T *p = global_pointer<const T>(address);
   if constexpr (CONSTANT)
@@ -81,8 +81,8 @@ template <bool CONSTANT, class T> OCL_FN T load_global(ulong address) {
     return *p;
 }
 
-/* Texels of N addresses; zero where inside is false, which is the border's colour in
- * every format once decoded. */
+/* Loads the texels at N addresses. Texels that are not inside become zero,
+ * which every format decodes as the border colour. */
 template <bool CONSTANT, int N>
 OCL_FN void load_texels(uint shift, const ulong (&at)[N], const bool (&inside)[N], texel (&t)[N]) {
   OCL_EACH t[i] = texel{};
@@ -119,7 +119,7 @@ OCL_FN void store_texel(uint shift, ulong at, const texel &t) {
     *global_pointer<uchar>(at) = (uchar)t.w[0];
 }
 
-/* Channel c of a texel with channels of 8 or 16 bits. */
+/* Returns channel c of a texel with 8-bit or 16-bit channels. */
 OCL_FN uint channel8(const texel &t, int c) {
   return (uchar)(t.w[0] >> 8 * c);
 }
@@ -127,7 +127,7 @@ OCL_FN uint channel16(const texel &t, int c) {
   return (ushort)(t.w[c / 2] >> 16 * (c % 2));
 }
 
-/* Channel c as a number of each type, in the order of the channels in memory. */
+/* Convert the bits of a channel to a number, for each channel type. */
 OCL_FN float unorm(uint bits, float most) {
   return (float)bits * (1.0f / most);
 }
@@ -146,13 +146,14 @@ OCL_FN float unorm555(const texel &t, int c) {
 OCL_FN float unorm101010(const texel &t, int c) {
   return c < 3 ? unorm(t.w[0] >> (20 - 10 * c) & 1023, 1023) : 0;
 }
-/* The sRGB curve is in the colours, not in alpha, the last of both orders. */
+/* The sRGB curve applies to the colour channels but not to alpha,
+ * which is the last channel in both orders. */
 OCL_FN float linear_of_srgb(const texel &t, int c) {
   const float s = unorm(channel8(t, c), 255);
   return c == 3 ? s : s <= 0.04045f ? s * (1 / 12.92f) : __powf((s + 0.055f) * (1 / 1.055f), 2.4f);
 }
 
-/* The sums of N texels' channels, each with its weight; of one texel, its channels. */
+/* Sums the channels of N texels with weights. With a single texel, returns its channels. */
 #define OCL_DECODE(value)                                                                          \
   _Pragma("unroll") for (int c = 0; c < 4; c++) {                                                  \
     float sum = 0;                                                                                 \
@@ -189,15 +190,15 @@ OCL_FN vec<float, 4> decode_floats(uint type, bool srgb, const texel (&t)[N],
     OCL_DECODE(unorm565(t[i], c));
   case UNORM555:
     OCL_DECODE(unorm555(t[i], c));
-  default: /* UNORM101010; integers have no float value */
+  default: /* UNORM101010; integer formats cannot be read as float */
     OCL_DECODE(unorm101010(t[i], c));
   }
   return r;
 }
 #undef OCL_DECODE
 
-/* One texel. Programs have many reads: those of the most common formats are inline, the
- * others call a function. */
+/* Decodes one texel. Programs contain many reads, so only the most common
+ * formats are inline; the others are in a function. */
 __device__ __noinline__ vec<float, 4> decode_other(uint type, bool srgb, texel t) {
   return decode_floats(type, srgb, {t}, {1.0f});
 }
@@ -212,7 +213,7 @@ OCL_FN vec<float, 4> decode_texel(uint type, bool srgb, const texel &t) {
   return r;
 }
 
-/* The same of integers: T is int or uint. Other types give their bits. */
+/* Decodes integers. T is int or uint. Other channel types return their bits. */
 template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
   vec<T, 4> r;
   if (type == SINT32 || type == UINT32 || type == FLOAT)
@@ -230,7 +231,7 @@ template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
   return r;
 }
 
-/* From the channels as they lie in memory to red, green, blue, alpha. */
+/* Reorders the channels from memory order to red, green, blue, alpha. */
 template <class T> __device__ __noinline__ vec<T, 4> other_colour(uint order, vec<T, 4> v) {
   const T x = v.s[0], y = v.s[1], z = v.s[2], w = v.s[3];
   switch (order) {
@@ -272,12 +273,12 @@ template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 
     return {a, 0, 0, 0};
   case CHANNELS_ARGB:
     return {a, r, g, b};
-  default: /* the channels that the format lacks come after the others */
+  default: /* missing channels come after the existing ones */
     return v;
   }
 }
 
-/* To the nearest number that the format has; not a number becomes 0. */
+/* Rounds to the nearest number of the format. NaN becomes 0. */
 OCL_FN uint to_unorm(float x, float most) {
   return __float2uint_rn(__saturatef(x) * most);
 }
@@ -338,7 +339,7 @@ OCL_FN texel encode_floats(uint type, bool srgb, const vec<float, 4> &v) {
 }
 #undef OCL_ENCODE
 
-/* Saturated; T is int or uint. */
+/* Saturates. T is int or uint. */
 template <class T> OCL_FN texel encode_integers(uint type, const vec<T, 4> &v) {
   const bool is8 = type == SINT8 || type == UINT8, is16 = type == SINT16 || type == UINT16;
   uint c[4];

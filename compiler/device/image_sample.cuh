@@ -1,14 +1,13 @@
-/* Which texels a coordinate means: addressing modes and filters (section 8.2 of the
- * OpenCL 3.0 C specification's image rules: unified specification, "Image Addressing
- * and Filtering"). Whatever the coordinate is, infinite or not a number included, no
- * texel outside the image is touched. */
+/* Determines the texels for a coordinate: addressing modes and filters (unified OpenCL C
+ * specification, "Image Addressing and Filtering"; section 8.2 of OpenCL 3.0). No texel outside
+ * the image is accessed for any coordinate, including infinities and NaN. */
 #ifndef TEGRACL_IMAGE_SAMPLE_CUH
 #define TEGRACL_IMAGE_SAMPLE_CUH
 #include "image_format.cuh"
 
 namespace ocl {
 
-/* enum kernel_sampler of gpu/cubin/kernel_code.h; written in the program, or not. */
+/* Samplers, as enum kernel_sampler of gpu/cubin/kernel_code.h: kernel arguments and literals. */
 struct ocl_sampler {
   uint bits;
 };
@@ -45,7 +44,7 @@ on_path(image_type<D, KIND, DEPTH, true> image) {
   return {image.p};
 }
 
-/* A coordinate's components as an array, those that there are. */
+/* The components of a coordinate as an array. */
 template <class T> struct coordinate { T c[3]; };
 template <class C> constexpr bool has_fractions = is_float<C>;
 template <class T, int N> constexpr bool has_fractions<vec<T, N>> = is_float<T>;
@@ -66,7 +65,7 @@ OCL_FN int clamp_index(int i, int size) {
   return ::max(::min(i, size - 1), 0);
 }
 
-/* A texel's index in each dimension, then the layer's or 0. */
+/* Returns the address of a texel from its index in each dimension, followed by the layer or 0. */
 template <class I>
 OCL_FN ulong texel_address(const image &m, uint shift, const uint (&at)[I::D + 1]) {
   const ulong column = m.base + (at[0] << shift);
@@ -78,7 +77,7 @@ OCL_FN ulong texel_address(const image &m, uint shift, const uint (&at)[I::D + 1
     return column + (ulong)(at[2] * m.slice_rows + at[1]) * m.row_pitch;
 }
 
-/* The nearest layer that exists. */
+/* Returns the nearest existing layer. */
 OCL_FN uint layer_index(const image &m, float layer) {
   return clamp_index(__float2int_rn(layer), m.depth);
 }
@@ -86,7 +85,7 @@ OCL_FN uint layer_index(const image &m, int layer) {
   return clamp_index(layer, m.depth);
 }
 
-/* From a coordinate of a repeating sampler, which is normalized, to texels. */
+/* Converts the normalized coordinate of a repeating sampler to texels. */
 OCL_FN float unfold(float s, uint address, float size) {
   return (address == SAMPLER_REPEAT ? s - floorf(s) : fabsf(s - 2.0f * rintf(0.5f * s))) * size;
 }
@@ -94,7 +93,7 @@ OCL_FN bool repeats(uint address) {
   return address == SAMPLER_REPEAT || address == SAMPLER_MIRRORED_REPEAT;
 }
 
-/* The index of the texel that the coordinate is in, not yet clamped. */
+/* Returns the index of the texel that contains the coordinate, before clamping. */
 OCL_FN int nearest_index(float s, int size, uint sampler) {
   const uint address = sampler & SAMPLER_ADDRESS;
   if (repeats(address)) {
@@ -107,7 +106,7 @@ OCL_FN int nearest_index(int i, int, uint) {
   return i;
 }
 
-/* The indices of the texels on both sides of the coordinate, and the second's weight. */
+/* The indices of the texels on both sides of a coordinate, and the weight of the second one. */
 struct linear_texels {
   int index[2];
   float weight;
@@ -127,7 +126,7 @@ OCL_FN linear_texels linear_indices(float s, int size, uint sampler) {
   return n;
 }
 
-/* The words of the texel at a coordinate. */
+/* Loads the words of the texel at a coordinate. */
 template <class I, class T>
 OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, texel (&t)[1]) {
   uint at[I::D + 1] = {};
@@ -147,7 +146,7 @@ OCL_FN bool is_srgb(const image &m) {
   return m.order() == CHANNELS_SRGBA || m.order() == CHANNELS_SBGRA;
 }
 
-/* The weighted mean of the texels around a coordinate. Too much code to inline. */
+/* Returns the weighted mean of the texels around a coordinate. Too much code to inline. */
 template <class I>
 __device__ __noinline__ vec<float, 4> sample_linear(image m, uint sampler, coordinate<float> c) {
   constexpr int N = 1 << I::D;

@@ -1,5 +1,5 @@
 /* OpenCL C integer functions (section 6.15.3 of OpenCL C 3.0) for the eight
- * integer types; clamp, max and min are in common.cuh. */
+ * integer types. clamp, max and min are in common.cuh. */
 #ifndef TEGRACL_INTEGER_CUH
 #define TEGRACL_INTEGER_CUH
 #include "tegracl.cuh"
@@ -21,7 +21,7 @@ template <class T> OCL_FN to_unsigned<scalar<T>> abs_diff(T x, T y) {
 }
 OCL_MAP_AUTO_VV(abs_diff)
 
-/* A sum or product that fits W, clamped to the range of T. */
+/* Clamps a sum or product, which W can represent, to the range of T. */
 template <class T, class W> OCL_FN T saturate(W x) {
   if constexpr (is_signed<W>)
     x = x < W(min_of<T>) ? W(min_of<T>) : x;
@@ -90,7 +90,7 @@ OCL_MAP_VVV(mad_hi)
 
 template <class T> OCL_FN scalar<T> mad_sat(T x, T y, T z) {
   if constexpr (sizeof(T) < 4) {
-    /* The extremes, 65535 * 65535 + 65535 and -32768 * 32767 - 32768, fit. */
+    /* W can represent the extremes, 65535 * 65535 + 65535 and -32768 * 32767 - 32768. */
     typedef pick<is_signed<T>, int, uint> W;
     return saturate<T>(W(W(x) * W(y) + W(z)));
   } else if constexpr (sizeof(T) == 4) {
@@ -110,8 +110,8 @@ template <class T> OCL_FN scalar<T> mad_sat(T x, T y, T z) {
 }
 OCL_MAP_VVV(mad_sat)
 
-/* Operands beyond 24 bits give an implementation-defined result. The machine has no
- * faster product than that of 32 bits. */
+/* The result is implementation-defined for operands of more than 24 bits. The
+ * fastest multiplication of the hardware is the 32-bit one. */
 OCL_FN int mul24(int x, int y) {
   return int(uint(x) * uint(y));
 }
@@ -145,7 +145,7 @@ template <class T> OCL_FN scalar<T> clz(T x) {
 }
 OCL_MAP_V(clz)
 
-/* ctz(0) is the number of bits. */
+/* ctz(0) is the width of the type. */
 template <class T> OCL_FN scalar<T> ctz(T x) {
   typedef to_unsigned<T> U;
   if constexpr (sizeof(T) == 8)

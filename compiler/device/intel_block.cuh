@@ -1,6 +1,6 @@
 /* Block reads and writes of cl_intel_subgroups, _char, _short and _long, and of
- * SPV_INTEL_subgroups: one element after the other for the lanes of a sub-group, which all reach
- * the call with the same address. */
+ * SPV_INTEL_subgroups. Lanes access consecutive elements. All lanes of the
+ * sub-group must execute the call with the same address. */
 #ifndef TEGRACL_INTEL_BLOCK_CUH
 #define TEGRACL_INTEL_BLOCK_CUH
 #include "image_sample.cuh"
@@ -28,9 +28,9 @@ template <class T, int N> OCL_FN void write_block(T *p, typename block<T, N>::ty
   OCL_EACH p[get_sub_group_local_id() + i * WARP] = block<T, N>::element(data, i);
 }
 
-/* ---- images: rows of bytes, the next element of a lane is in the next row ---- */
+/* ---- images: rows of bytes; a lane's next element is in the next row ---- */
 
-/* In bytes, of any int as a coordinate. */
+/* Offset in bytes for any int coordinate. */
 typedef long long offset;
 
 OCL_FN offset row_bytes(const image &m) {
@@ -40,7 +40,7 @@ OCL_FN offset clamp_offset(offset x, offset most) {
   return ::max(::min(x, most), 0ll);
 }
 
-/* What is not an aligned element within the row, byte by byte. */
+/* Loads, byte by byte, elements that are not aligned or not completely within the row. */
 template <bool CONSTANT>
 __device__ __noinline__ uint load_bytes(ulong row, offset row_bytes, offset x, uint count) {
   uint value = 0;
@@ -55,7 +55,8 @@ __device__ __noinline__ void store_bytes(ulong row, offset row_bytes, offset x, 
       *global_pointer<uchar>(row + x + i) = (uchar)(value >> 8 * i);
 }
 
-/* At byte x, which may be any; beyond the edges what is at the edge. */
+/* Loads the element at byte x, which may be any coordinate.
+ * Outside the image it repeats the edge. */
 template <class T, bool CONSTANT> OCL_FN T load_element(const image &m, offset x, offset y) {
   const ulong row = m.base + (ulong)clamp_offset(y, m.height - 1ll) * m.row_pitch;
   if constexpr (sizeof(T) > sizeof(uint)) {
@@ -69,7 +70,7 @@ template <class T, bool CONSTANT> OCL_FN T load_element(const image &m, offset x
     return (T)load_bytes<CONSTANT>(row, bytes, x, sizeof(T));
   }
 }
-/* What is beyond the edges is not written. */
+/* Ignores writes outside the image. */
 template <class T> OCL_FN void store_element(const image &m, offset x, offset y, T value) {
   const ulong row = m.base + (ulong)y * m.row_pitch;
   if (y < 0 || y >= (offset)m.height)

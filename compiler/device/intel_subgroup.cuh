@@ -1,12 +1,12 @@
-/* Shuffles of cl_intel_subgroups and SPV_INTEL_subgroups, and the names that
- * cl_intel_subgroups_char and _short give the functions of sub-groups. */
+/* Shuffles of cl_intel_subgroups and SPV_INTEL_subgroups, and the names of
+ * cl_intel_subgroups_char and _short for sub-group functions. */
 #ifndef TEGRACL_INTEL_SUBGROUP_CUH
 #define TEGRACL_INTEL_SUBGROUP_CUH
 #include "subgroup_scan.cuh"
 
 namespace ocl {
 
-/* A shuffle may be reached by some lanes alone. */
+/* A shuffle may be executed by only some of the lanes. */
 template <class T> OCL_FN T intel_sub_group_shuffle(T x, uint lane) {
   return sub_group_shuffle(x, lane);
 }
@@ -14,7 +14,7 @@ template <class T> OCL_FN T intel_sub_group_shuffle_xor(T x, uint value) {
   return sub_group_shuffle_xor(x, value);
 }
 
-/* Of two values of each lane, as if those of next came after those of current. */
+/* Shuffles two values of each lane, as if the values of next followed those of current. */
 template <class T> OCL_FN T intel_sub_group_shuffle_down(T current, T next, uint delta) {
   const uint place = get_sub_group_local_id() + delta;
   const T near = sub_group_shuffle(current, place % WARP);

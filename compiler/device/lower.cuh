@@ -1,5 +1,5 @@
-/* What the printer (compiler/lower/) itself uses in the code that it prints:
- * type names, wide accesses, and the counterparts of LLVM's intrinsics. */
+/* Definitions for the code that the printer (compiler/lower/) prints: type names,
+ * wide accesses, and the counterparts of LLVM's intrinsics. */
 #ifndef TEGRACL_LOWER_CUH
 #define TEGRACL_LOWER_CUH
 
@@ -14,7 +14,7 @@ typedef int s32;
 typedef long long s64;
 typedef __int128 s128;
 
-/* Adjacent elements that are loaded or stored at once. */
+/* Adjacent elements that are loaded or stored together. */
 template <class T> struct __align__(2 * sizeof(T)) pack2 {
   T a, b;
 };
@@ -22,24 +22,23 @@ template <class T> struct __align__(4 * sizeof(T)) pack4 {
   T a, b, c, d;
 };
 
-/* Kernel parameters: vectors, and structs as bytes. */
+/* Kernel parameters that are vectors, or structs as bytes. */
 template <class T, int N, int A> struct __align__(A) param {
   T s[N];
 };
 
 #define LOWER_FN __device__ __forceinline__
 
-/* A condition that NVRTC's optimiser cannot evaluate. */
+/* Returns a condition in a way that NVRTC's optimiser cannot evaluate. */
 LOWER_FN bool opaque_(bool a) {
   u32 word = a;
   asm volatile("" : "+r"(word));
   return word != 0;
 }
 
-/* Tells the optimiser the address space of a pointer. A generic address of
- * global memory is the global address. The conversion from generic is assembly
- * because NVRTC 13.0 does not terminate on the pair of intrinsics when the
- * pointer comes from a private array of pointers. */
+/* Tells the optimiser the address space of a pointer. The generic address of global memory is
+ * equal to its global address. The conversion is assembly because NVRTC 13.0 does not terminate on
+ * the pair of intrinsics if the pointer comes from a private array of pointers. */
 LOWER_FN char *as_global(const char *p) {
   u64 address;
   asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(p));
@@ -145,7 +144,7 @@ LOWER_FN u64 bswap_(u64 a) {
   return (u64)bswap_((u32)a) << 32 | bswap_((u32)(a >> 32));
 }
 
-/* Funnel shifts: the high or low half of a:b, shifted by n modulo the width. */
+/* Funnel shifts: the upper or lower half of a:b after a shift by n modulo the width. */
 LOWER_FN u32 fshl_(u32 a, u32 b, u32 n) {
   return __funnelshift_l(b, a, n);
 }
@@ -161,8 +160,8 @@ template <class T> LOWER_FN T fshr_(T a, T b, T n) {
   return by ? (T)(a << (bits - by) | b >> by) : b;
 }
 
-/* Arithmetic with overflow, by way of a wider type. The result pointer is to
- * the unsigned variable that holds it. */
+/* Arithmetic with overflow detection in a wider type. The result
+ * is stored as an unsigned number. */
 template <class T> struct wider;
 template <> struct wider<u8> { typedef s32 type; };
 template <> struct wider<s8> { typedef s32 type; };

@@ -1,10 +1,8 @@
-/* OpenCL C math functions (section 6.15.2 of OpenCL C 3.0) in float, double and
- * half (cl_khr_fp16).
- * Where CUDA's function meets OpenCL's error bound (CUDA C Programming Guide,
- * "Mathematical Functions", against OpenCL C's "Relative Error as ULPs") it is
- * used as it is; the others say what they add.
- * NVRTC's --prec-div and --prec-sqrt, which follow -cl-fp32-correctly-rounded-
- * divide-sqrt, decide about sqrt and / of floats.
+/* OpenCL C math functions (section 6.15.2 of OpenCL C 3.0) for float, double and half
+ * (cl_khr_fp16). A CUDA function that meets OpenCL's error bound is used directly (see
+ * "Mathematical Functions" in the CUDA C Programming Guide and "Relative Error as ULPs" in OpenCL
+ * C); comments describe what the other functions add. NVRTC's --prec-div and --prec-sqrt, which
+ * follow -cl-fp32-correctly-rounded-divide-sqrt, control sqrt and / of floats.
  */
 #ifndef TEGRACL_MATH_CUH
 #define TEGRACL_MATH_CUH
@@ -12,16 +10,16 @@
 
 namespace ocl {
 
-/* The printer defines OCL_HALF_MATH for programs with halfs; others compile faster
- * without these functions. */
+/* The printer defines OCL_HALF_MATH for programs with halves. Other
+ * programs compile faster without these functions. */
 #ifdef OCL_HALF_MATH
 #define OCL_FOR_HALF(...) __VA_ARGS__
 #else
 #define OCL_FOR_HALF(...)
 #endif
 
-/* CUDA's function of the same name, with an f after it for float. half goes by way
- * of float, except where the double rounding is too much or there is a better way. */
+/* Uses CUDA's function of the same name, with the suffix f for float. half is computed as float,
+ * unless double rounding would be too inaccurate or there is a better way. */
 #define OCL_MATH_V(name) OCL_MATH_HALF_V(name, half(::name##f(float(x))))
 #define OCL_MATH_HALF_V(name, of_half)                                                             \
   OCL_FN float name(float x) {                                                                     \
@@ -43,7 +41,7 @@ namespace ocl {
   OCL_FOR_HALF(OCL_FN half name(half x, half y) { return of_half; })                               \
   OCL_MAP_VV(name)
 
-/* half by way of float for a template. R is the type after the pointer. */
+/* Computes half as float for a template. R is the type after the pointer. */
 #define OCL_BY_FLOAT1(name) OCL_FOR_HALF(OCL_FN half name(half x) { return half(name(float(x))); })
 #define OCL_BY_FLOAT2(name, U, second)                                                             \
   OCL_FOR_HALF(OCL_FN half name(half x, U y) { return half(name(float(x), second)); })
@@ -59,7 +57,7 @@ namespace ocl {
     return r;                                                                                      \
   })
 
-/* Functions with a second result through a pointer. */
+/* Functions that return a second result through a pointer. */
 #define OCL_MAP_POINTER(f, R)                                                                      \
   template <class T, int N> OCL_FN vec<T, N> f(vec<T, N> x, vec<R, N> *second) {                   \
     vec<T, N> r;                                                                                   \
@@ -112,7 +110,7 @@ template <class T> OCL_FN scalar<T> minmag(T x, T y) {
 }
 OCL_MAP_VV(minmag)
 
-/* Quiet NaNs with the code in the mantissa. */
+/* Returns a quiet NaN with the code in its mantissa. */
 OCL_FN float nan(uint code) {
   return __uint_as_float(0x7fc00000u | (code & 0x003fffffu));
 }

@@ -1,6 +1,7 @@
-/* OpenCL C half_ and native_ math functions (section 6.15.2 of OpenCL C 3.0), all in
- * float, by the machine's MUFU instructions. half_ functions may err by 8192 ulp, sine, cosine
- * and tangent for up to 2^16: near zeros, where MUFU's error is absolute, they do more. */
+/* OpenCL C half_ and native_ math functions (section 6.15.2 of OpenCL C 3.0). They use
+ * the hardware's MUFU instructions for float. half_ functions may have an error of
+ * 8192 ulp, and half_sin, half_cos and half_tan are defined up to 2^16. Near the
+ * zeros, where MUFU's error is absolute, they need extra steps. */
 #ifndef TEGRACL_NATIVE_CUH
 #define TEGRACL_NATIVE_CUH
 #include "math.cuh"
@@ -40,8 +41,8 @@ OCL_FAST_V(native_log10, __log10f(x))
 OCL_FAST_VV(native_divide, __fdividef(x, y))
 OCL_FAST_VV(native_powr, __powf(x, y))
 
-/* log2(x) good to 2^-18 of itself: near 1, where MUFU.LG2's error of 2^-22 counts, by the
- * series of log(1 + t). */
+/* Computes log2(x) with a relative error of 2^-18. Near 1, where MUFU.LG2's absolute
+ * error of 2^-22 is too large, it uses the series of log(1 + t). */
 OCL_FN float half_log2(float x) {
   constexpr float LOG2_E = 1.44269504f;
   float t = x - 1, wide;
@@ -52,26 +53,26 @@ OCL_FN float half_log2(float x) {
 }
 OCL_MAP_V(half_log2)
 
-/* x less k halves of pi. The first step is exact: k has 16 bits and the difference no
- * more than a float. */
+/* Subtracts k times pi / 2 from x. The first step is exact, because k has 16
+ * bits and float can represent the difference. */
 OCL_FN float less_half_pi(float x, float k) {
   x = __fmaf_rn(k, -0x1.921fb6p+0f, x);
   x = __fmaf_rn(k, 0x1.777a5cp-25f, x);
   return __fmaf_rn(k, 0x1.ee59dap-50f, x);
 }
-/* sin(x) up to pi / 2, with the sign changed if odd is. Small ones are their own sine. */
+/* Computes sin(x) up to pi / 2, negated if odd is set. Returns small x unchanged. */
 OCL_FN float signed_sin(float x, uint odd) {
   float sine = ::fabsf(x) < 0x1p-8f ? x : __sinf(x);
   return __uint_as_float(__float_as_uint(sine) ^ odd << 31);
 }
-/* Added to a float below 2^22, this leaves the nearest integer in the sum's low bits. */
+/* Added to a float below 2^22, this puts the nearest integer into the low bits of the sum. */
 constexpr float TO_INTEGER = 0x1.8p+23f;
 constexpr float PER_PI = 0.318309886f;
 OCL_FN float half_sin(float x) {
   float turns = __fmaf_rn(x, PER_PI, TO_INTEGER);
   return signed_sin(less_half_pi(x, 2 * (turns - TO_INTEGER)), __float_as_uint(turns));
 }
-/* From the nearest zero, which is half a turn from an integer. */
+/* Starts from the nearest zero, which is half a turn from an integer. */
 OCL_FN float half_cos(float x) {
   float turns = __fmaf_rn(x, PER_PI, -0.5f) + TO_INTEGER;
   return signed_sin(less_half_pi(x, __fmaf_rn(2, turns - TO_INTEGER, 1)), ~__float_as_uint(turns));

@@ -1,6 +1,6 @@
-/* printf: writes a record of the call into the launch's print buffer, which the host
- * formats when the launch is over. Layouts: struct print_buffer, print_record and
- * enum print_type of gpu/cubin/kernel_code.h.
+/* printf: writes a record of the call to the launch's print buffer. The host formats
+ * the records after the launch. For the layouts see struct print_buffer,
+ * print_record and enum print_type in gpu/cubin/kernel_code.h.
  */
 #ifndef TEGRACL_PRINTF_CUH
 #define TEGRACL_PRINTF_CUH
@@ -41,7 +41,7 @@ template <class T> OCL_FN void print_value(char *&at, const T &value) {
   at += print_room(sizeof(T));
 }
 
-/* 0, or -1 if the buffer has no room. */
+/* Returns 0, or -1 if the buffer is full. */
 template <class... A> OCL_FN int print(const hidden &h, const void *format, const A &...values) {
   constexpr uint count = sizeof...(A);
   constexpr uint size = sizeof(print_record) + print_room(count) + print_rooms<A...>;

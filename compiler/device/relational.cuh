@@ -1,6 +1,5 @@
-/* OpenCL C relational functions (section 6.15.6 of OpenCL C 3.0). A comparison
- * of scalars gives int 0 or 1; of vectors, 0 or -1 in integers of the
- * elements' size. */
+/* OpenCL C relational functions (section 6.15.6 of OpenCL C 3.0). Comparisons of scalars return 0
+ * or 1 as int; comparisons of vectors return 0 or -1 in integers of the element size. */
 #ifndef TEGRACL_RELATIONAL_CUH
 #define TEGRACL_RELATIONAL_CUH
 #include "half.cuh"
@@ -36,7 +35,7 @@ OCL_COMPARE(islessgreater, x<y || x> y)
 OCL_COMPARE(isordered, x == x && y == y)
 OCL_COMPARE(isunordered, x != x || y != y)
 
-/* By bit patterns, so that no floating-point option can fold them away. */
+/* Tests bit patterns, so that floating-point options cannot optimise the tests away. */
 template <class T> constexpr to_unsigned<T> magnitude_bits = all_ones<T> >> 1;
 template <class T>
 constexpr to_unsigned<T> infinity_bits = sizeof(T) == 2   ? 0x7c00u
@@ -82,7 +81,7 @@ template <class T> OCL_FN scalar<T> bitselect(T x, T y, T mask) {
 }
 OCL_MAP_VVV(bitselect)
 
-/* A scalar selects by "not zero", an element of a vector by its top bit. */
+/* select tests a scalar for non-zero, and the most significant bit of a vector element. */
 template <class T, class C> OCL_FN scalar<T> select(T x, T y, C condition) {
   return condition ? y : x;
 }

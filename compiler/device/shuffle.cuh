@@ -1,5 +1,5 @@
-/* OpenCL C shuffle and shuffle2 (section 6.15.13 of OpenCL C 3.0). Masks known
- * at compile time become register moves; others go through local memory. */
+/* OpenCL C shuffle and shuffle2 (section 6.15.13 of OpenCL C 3.0). Masks that are constant at
+ * compile time become register moves; other masks use NVIDIA's local memory. */
 #ifndef TEGRACL_SHUFFLE_CUH
 #define TEGRACL_SHUFFLE_CUH
 #include "tegracl.cuh"

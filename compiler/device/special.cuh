@@ -10,7 +10,7 @@ OCL_MATH_V(erfc)
 OCL_MATH_V(lgamma)
 OCL_MATH_V(tgamma)
 OCL_MATH_VV(fmod)
-/* In the order of numbers, halfs are in that of their bits. */
+/* Maps the bits of halves so that their order is that of the numbers. */
 OCL_FN half next_half(half x, half y) {
   if (x != x || y != y)
     return x + y;
@@ -23,7 +23,7 @@ OCL_FN half next_half(half x, half y) {
 OCL_MATH_HALF_VV(nextafter, next_half(x, y))
 OCL_MATH_VV(remainder)
 
-/* Gamma is negative between -1 and 0, -3 and -2, and so on. */
+/* The gamma function is negative between -1 and 0, between -3 and -2, and so on. */
 template <class T> OCL_FN scalar<T> lgamma_r(T x, int *sign) {
   T half_floor = floor(x) * T(0.5);
   *sign = x < 0 && half_floor != floor(half_floor) ? -1 : 1;
@@ -32,7 +32,7 @@ template <class T> OCL_FN scalar<T> lgamma_r(T x, int *sign) {
 OCL_BY_FLOAT_POINTER(lgamma_r, int)
 OCL_MAP_POINTER(lgamma_r, int)
 
-/* Below 1 also where x - floor(x) rounds up to it. */
+/* Keeps the result below 1, even if x - floor(x) rounds up to 1. */
 template <class T> OCL_FN scalar<T> fract(T x, T *whole) {
   T w = floor(x), r = x - w;
   *whole = w;
@@ -57,9 +57,9 @@ OCL_FN double modf(double x, double *whole) {
 OCL_BY_FLOAT_POINTER(modf, half)
 OCL_MAP_POINTER(modf, T)
 
-/* remainder, and the low seven bits of the rounded quotient with its sign.
- * Every subtraction is exact: the remainder is less than twice what is taken
- * off. Multiples of y that overflow are never taken off, as it should be. */
+/* Computes remainder, and the lowest seven bits of the rounded quotient with its sign. All
+ * subtractions are exact, because the remainder is less than twice the subtrahend. Multiples of y
+ * that overflow are larger than the remainder, so they are never subtracted. */
 template <class T> OCL_FN scalar<T> remquo(T x, T y, int *quotient) {
   constexpr int BITS = 7;
   T b = fabs(y), r = fmod(fabs(x), b * T(1 << BITS));

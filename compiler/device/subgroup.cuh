@@ -1,13 +1,13 @@
-/* Sub-groups (section 6.15.19 of OpenCL C 3.0) and what the extensions
- * cl_khr_subgroup_ballot, _non_uniform_vote, _shuffle, _shuffle_relative, _rotate
- * and _extended_types add; reductions and scans are in subgroup_scan.cuh.
- * A sub-group is a warp: work-items in the order of their linear local ids, the
- * last one of a work-group with fewer than 32.
+/* Sub-group functions (section 6.15.19 of OpenCL C 3.0) and those of the extensions
+ * cl_khr_subgroup_ballot, _non_uniform_vote, _shuffle, _shuffle_relative, _rotate and
+ * _extended_types. Reductions and scans are in subgroup_scan.cuh. A sub-group is a
+ * warp: 32 work-items in the order of their linear local ids, or fewer in the last
+ * sub-group of a work-group.
  *
- * A function that every work-item of the sub-group must reach names all lanes:
- * those that do not exist or have exited are ignored (PTX, shfl.sync: "all
- * non-exited threads"), and the compiler sees a converged warp. A function that
- * only some may reach uses the mask of active lanes.
+ * Functions that every work-item of the sub-group must execute use a mask of all
+ * lanes. Lanes that do not exist or have exited are ignored (PTX, shfl.sync: "all
+ * non-exited threads"), and the compiler assumes a converged warp. Functions that only
+ * some work-items may execute use the mask of active lanes.
  */
 #ifndef TEGRACL_SUBGROUP_CUH
 #define TEGRACL_SUBGROUP_CUH
@@ -82,7 +82,7 @@ OCL_FN int sub_group_elect() {
   return get_sub_group_local_id() == first_lane(__activemask());
 }
 
-/* Values are exchanged in one or two words of 32 bits. */
+/* Exchanges a value as one or two 32-bit words. */
 #define OCL_ACROSS(name, cuda)                                                                     \
   template <class T> OCL_FN T name(uint lanes, T x, uint place) {                                  \
     typedef to_unsigned<T> U;                                                                      \
@@ -96,7 +96,7 @@ OCL_ACROSS(read_xor, __shfl_xor_sync)
 OCL_ACROSS(read_up, __shfl_up_sync)
 OCL_ACROSS(read_down, __shfl_down_sync)
 
-/* For vectors OpenCL C has only the broadcasts, SPIR-V all of them. */
+/* OpenCL C has only broadcasts for vectors; SPIR-V has all functions. */
 #define OCL_SHUFFLE(name, lanes, function)                                                         \
   template <class T> OCL_FN scalar<T> name(T x, uint place) {                                      \
     return function(lanes, x, place);                                                              \
@@ -113,7 +113,7 @@ template <class T> OCL_FN T sub_group_broadcast_first(T x) {
   uint lanes = __activemask();
   return read_lane(lanes, x, first_lane(lanes));
 }
-/* Lane numbers wrap at the width, which is a power of two. */
+/* Lane numbers wrap around at the width, which is a power of two. */
 template <class T> OCL_FN T sub_group_clustered_rotate(T x, int delta, uint width) {
   uint lane = get_sub_group_local_id();
   return read_lane(__activemask(), x, (lane & ~(width - 1)) | ((lane + delta) & (width - 1)));
@@ -122,7 +122,7 @@ template <class T> OCL_FN T sub_group_rotate(T x, int delta) {
   return sub_group_clustered_rotate(x, delta, WARP);
 }
 
-/* Floating-point values by ==: zeros of both signs are equal, NaNs are not. */
+/* Compares floating-point values with ==: zeros of different signs are equal, NaNs are not. */
 template <class T> OCL_FN int sub_group_non_uniform_all_equal(T x) {
   uint lanes = __activemask();
   if constexpr (is_float<T>) {
@@ -134,7 +134,7 @@ template <class T> OCL_FN int sub_group_non_uniform_all_equal(T x) {
   }
 }
 
-/* Ballots: the lanes are the bits of the first of four words. */
+/* Ballots. The first of the four words has a bit for each lane. */
 typedef vec<uint, 4> ballot;
 
 OCL_FN ballot sub_group_ballot(int x) {

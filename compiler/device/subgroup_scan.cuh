@@ -1,10 +1,10 @@
-/* Reductions and scans of sub-groups: of section 6.15.19 of OpenCL C 3.0, of
+/* Reductions and scans of sub-groups: those of section 6.15.19 of OpenCL C 3.0, of
  * cl_khr_subgroup_non_uniform_arithmetic and _clustered_reduce, and of the SPIR-V extension
- * SPV_KHR_uniform_group_instructions, as LLVM's translator names them.
+ * SPV_KHR_uniform_group_instructions, with the function names of LLVM's translator.
  *
- * Functions that all work-items reach take five steps of shuffles, or one REDUX for a
- * reduction of integers of up to 32 bits. If only some lanes are active, each follows the
- * chain of active lanes before it, twice as far in each step.
+ * Functions that all work-items execute take five shuffle steps, or one REDUX for
+ * reductions of integers of up to 32 bits. If only some lanes are active, each lane follows
+ * the chain of active lanes before it, and each step doubles the distance.
  */
 #ifndef TEGRACL_SUBGROUP_SCAN_CUH
 #define TEGRACL_SUBGROUP_SCAN_CUH
@@ -12,7 +12,7 @@
 
 namespace ocl {
 
-/* redux(lanes, x) is for types that the hardware has it for: has_redux. */
+/* has_redux is true for types that redux(lanes, x) supports in hardware. */
 #define OCL_OPERATION(name, unit, result, HAS_REDUX, cuda)                                         \
   struct op_##name {                                                                               \
     template <class T> static OCL_FN T identity() {                                                \
@@ -52,8 +52,8 @@ OCL_OPERATION(and, T(-1), T(a & b), true, __reduce_and_sync)
 OCL_OPERATION(or, T(0), T(a | b), true, __reduce_or_sync)
 OCL_OPERATION(xor, T(0), T(a ^ b), true, __reduce_xor_sync)
 
-/* Gets x of the lane step above or below. False, with x unchanged, if that lane is outside the
- * segment that shuffle_bounds describes. */
+/* Replaces x by that of the lane step below or above. Returns false, with x unchanged, if that
+ * lane is outside the segment that bounds (from shuffle_bounds) describes. */
 #define OCL_BOUNDED_SHUFFLE(name, direction)                                                       \
   OCL_FN bool name(uint &x, uint step, uint bounds) {                                              \
     uint r, exists;                                                                                \
@@ -82,12 +82,12 @@ OCL_OPERATION(xor, T(0), T(a ^ b), true, __reduce_xor_sync)
 OCL_BOUNDED_SHUFFLE(lane_below, "up")
 OCL_BOUNDED_SHUFFLE(lane_above, "down")
 
-/* The third operand of PTX's shfl: the width of the segments, and where they end. */
+/* Returns the third operand of PTX's shfl: the width of segments and where they end. */
 OCL_FN uint shuffle_bounds(uint width, uint end) {
   return (WARP - width) << 8 | end;
 }
 
-/* For converged warps: all lanes of the sub-group take part. */
+/* For converged warps, where all lanes of the sub-group take part. */
 template <class OP, class T> OCL_FN T scan_all(T x, uint width) {
   for (uint step = 1; step < width; step *= 2) {
     T other = x;
@@ -109,17 +109,17 @@ template <class OP, class T> OCL_FN T reduce_all(T x) {
   return read_lane(ALL_LANES, x, 0);
 }
 
-/* The lanes of this lane's cluster. */
+/* Returns a mask of the lanes in this lane's cluster. */
 OCL_FN uint cluster(uint width) {
   return (ALL_LANES >> (WARP - width)) << (get_sub_group_local_id() & ~(width - 1));
 }
-/* The last of lanes before this one; WARP, if there is none. */
+/* Returns the last of the lanes before this one, or WARP if there is none. */
 OCL_FN uint lane_before(uint lanes) {
   uint before = lanes & lanes_lt();
   return before ? last_lane(before) : WARP;
 }
 
-/* For the active lanes of this lane's cluster. */
+/* For the active lanes in this lane's cluster. */
 template <class OP, class T> OCL_FN T scan_some(T x, uint active, uint width) {
   if (active == ALL_LANES)
     return scan_all<OP>(x, width);
@@ -146,14 +146,14 @@ template <class OP, class T> OCL_FN T reduce_some(T x, uint active, uint width) 
   }
   return read_lane(active, scan_some<OP>(x, active, width), last_lane(active & cluster(width)));
 }
-/* The exclusive scan, from the inclusive one of the active lane before. */
+/* Converts an inclusive scan to an exclusive one by taking the value of the active lane before. */
 template <class OP, class T> OCL_FN T make_exclusive(T scanned, uint active) {
   uint from = lane_before(active);
   T other = read_lane(active, scanned, from);
   return from < WARP ? other : OP::template identity<T>();
 }
 
-/* Only SPIR-V has them for vectors. */
+/* Only SPIR-V has vector forms of these functions. */
 #define OCL_ALL_LANES(name, op)                                                                    \
   template <class T> OCL_FN T sub_group_reduce_##name(T x) {                                       \
     return reduce_all<op_##op>(x);                                                                 \
@@ -199,7 +199,7 @@ OCL_SOME_LANES(and)
 OCL_SOME_LANES(or)
 OCL_SOME_LANES(xor)
 
-/* Logical operations on the votes of lanes. */
+/* Logical operations on votes of lanes. */
 OCL_FN int logical_and(uint votes, uint lanes) {
   return (votes & lanes) == lanes;
 }
@@ -223,7 +223,7 @@ OCL_LOGICALS(and)
 OCL_LOGICALS(or)
 OCL_LOGICALS(xor)
 
-/* Of all lanes of the sub-group. */
+/* For all lanes of the sub-group. */
 #define OCL_LOGICAL_ALL_LANES(op)                                                                  \
   OCL_FN int sub_group_reduce_logical_##op(int x) {                                                \
     return logical_##op(__ballot_sync(ALL_LANES, x), __ballot_sync(ALL_LANES, 1));                 \

@@ -1,6 +1,6 @@
-/* The head of every CUDA C source that tegraclc prints from OpenCL C: scalar
- * and vector types, the hidden launch block, work-item functions, barriers and
- * fences. The groups of built-in functions (groups.txt) build on this file.
+/* Included first by every CUDA C source that tegraclc prints from OpenCL C: scalar and
+ * vector types, the hidden launch parameter, work-item functions, barriers and fences. The
+ * groups of built-in functions (groups.txt) are based on this file.
  */
 #ifndef TEGRACL_CUH
 #define TEGRACL_CUH
@@ -10,14 +10,14 @@
 
 namespace ocl {
 
-/* OpenCL's char, short, int, long are signed char, short, int, long long. */
+/* OpenCL's char, short, int and long are CUDA's signed char, short, int and long long. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long long ulong;
 typedef long long slong;
 
-/* Its functions are in half.cuh. */
+/* half.cuh defines its functions. */
 struct half {
   ushort bits;
   half() = default;
@@ -38,8 +38,7 @@ OCL_FN half half_of(ushort bits) {
 
 template <class T, int N> struct vec { T s[N]; };
 
-/* Type traits: element type, "is no vector", signedness, and the integer types
- * by size. */
+/* Type traits: element type, whether a type is a vector, signedness, and integer types by size. */
 template <class T> constexpr bool is_vec = false;
 template <class T, int N> constexpr bool is_vec<vec<T, N>> = true;
 template <class T> constexpr bool is_float = false;
@@ -79,10 +78,10 @@ OCL_FN double from_bits(ulong x, double) {
   return __longlong_as_double(x);
 }
 
-/* Vector forms of a function, element by element. The letters say which arguments
- * are vectors (V) and which are scalars shared by all elements (S). The result has
- * the vector argument's element type, or the type that the scalar function of the
- * same name returns (OCL_MAP_AUTO_). */
+/* Defines vector forms of a function that work element by element. The letters tell
+ * which parameters are vectors (V) and which are scalars used for all elements (S).
+ * The result has the element type of the vector parameters, or the result type of
+ * the scalar function with the same name (OCL_MAP_AUTO_). */
 #define OCL_MAP(f, types, R, params, at)                                                           \
   template <types, int N> OCL_FN vec<R, N> f params {                                              \
     vec<R, N> r;                                                                                   \
@@ -112,7 +111,7 @@ OCL_FN double from_bits(ulong x, double) {
 #define OCL_MAP_AUTO_V(f)  OCL_MAP(f, class T, decltype(f(T())), (vec<T, N> a), OCL_AT_V)
 #define OCL_MAP_AUTO_VV(f) OCL_MAP(f, OCL_TYPES2, decltype(f(T(), U())), OCL_PARAMS_VV, OCL_AT_VV)
 
-/* struct kernel_hidden of gpu/cubin/kernel_code.h. */
+/* The same as struct kernel_hidden in gpu/cubin/kernel_code.h. */
 struct hidden {
   ulong global_offset[3];
   ulong global_size[3];
@@ -121,9 +120,9 @@ struct hidden {
   ulong print_buffer;
   ushort group_size[4];
 };
-static_assert(sizeof(hidden) == 80, "the runtime writes 80 bytes");
+static_assert(sizeof(hidden) == 80, "struct hidden must have the size that the runtime writes");
 
-/* If all work-groups have one size, every grid begins at 0 in x. */
+/* If all work-groups have the same size, every grid begins at 0 in x. */
 #ifdef OCL_UNIFORM
 #define OCL_FIRST_GROUP_X(h) 0u
 #else
@@ -161,7 +160,7 @@ OCL_FN ulong get_global_offset(const hidden &h, uint d) {
   return OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull) -
          first_group(h, d) * get_enqueued_local_size(h, d);
 }
-/* The work-item's place without the offset: one wide multiply-add where it can be. */
+/* Returns the global id without the offset, using one wide multiply-add if possible. */
 OCL_FN ulong global_place(const hidden &h, uint d) {
 #ifdef OCL_UNIFORM
   return get_group_id(h, d) * get_local_size(h, d) + get_local_id(h, d);
@@ -171,13 +170,13 @@ OCL_FN ulong global_place(const hidden &h, uint d) {
          first_group(h, d) * get_enqueued_local_size(h, d);
 #endif
 }
-/* The same with the offset, where the grid's own place costs nothing. */
+/* Returns the global id with the offset. The start of the grid needs no extra instruction. */
 OCL_FN ulong get_global_id(const hidden &h, uint d) {
   const ulong group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
   return group * get_local_size(h, d) + get_local_id(h, d) +
          OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
 }
-/* Its low half, for programs that convert it to int. */
+/* Returns the lower half of the global id, for programs that convert it to int. */
 OCL_FN uint __global_id_low(const hidden &h, uint d) {
   const uint group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
   return group * (uint)get_local_size(h, d) + (uint)get_local_id(h, d) +
@@ -191,8 +190,7 @@ OCL_FN ulong get_local_linear_id(const hidden &) {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-/* cl_mem_fence_flags, memory_order and memory_scope as clang's
- * opencl-c-base.h numbers them. */
+/* cl_mem_fence_flags, memory_order and memory_scope, with the values in clang's opencl-c-base.h. */
 enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
 enum {
   ORDER_RELAXED = 0,
@@ -218,7 +216,7 @@ OCL_FN void fence(int scope) {
     __threadfence_block();
 }
 
-/* BAR.SYNC orders shared and global memory among the CTA's threads. */
+/* BAR.SYNC orders accesses to shared and global memory among the CTA's threads. */
 OCL_FN void barrier(uint) {
   __syncthreads();
 }
@@ -230,7 +228,7 @@ OCL_FN void work_group_barrier(uint, int scope) {
     fence(scope);
   __syncthreads();
 }
-/* The first part of a split barrier need only order memory: the second part waits. */
+/* The first half of a split barrier only needs to order memory, because the second half waits. */
 OCL_FN void intel_work_group_barrier_arrive(uint, int scope = SCOPE_WORK_GROUP) {
   fence(scope);
 }
@@ -238,9 +236,9 @@ OCL_FN void intel_work_group_barrier_wait(uint flags, int scope = SCOPE_WORK_GRO
   work_group_barrier(flags, scope);
 }
 
-/* OpenCL 1.x has no scopes, and work-groups communicate by its fences: "loads and stores
- * preceding the mem_fence will be committed to memory" (1.2, 6.12.9). 2.0 requires only the
- * work-group's scope, for which the L1 cache needs no fence. */
+/* OpenCL 1.x has no scopes, and work-groups communicate with its fences: "loads and stores
+ * preceding the mem_fence will be committed to memory" (1.2, 6.12.9). OpenCL 2.0 only requires
+ * the scope of the work-group, for which the L1 cache needs no fence. */
 OCL_FN void mem_fence(uint flags) {
   fence(flags & FENCE_GLOBAL ? SCOPE_DEVICE : SCOPE_WORK_GROUP);
 }
@@ -255,7 +253,7 @@ OCL_FN void atomic_work_item_fence(uint, int order, int scope) {
     fence(scope);
 }
 
-/* NULL if the generic pointer points elsewhere. */
+/* Returns NULL if the generic pointer is in another address space. */
 OCL_FN char *to_global(char *p) {
   return __isGlobal(p) ? p : nullptr;
 }

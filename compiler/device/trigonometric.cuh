@@ -3,8 +3,8 @@
 #define TEGRACL_TRIGONOMETRIC_CUH
 #include "math.cuh"
 
-/* With NVRTC's --use_fast_math sine and cosine of float have an absolute error, and none that is
- * known beyond pi. half keeps its bound of 2 ulp: by the half_ functions. */
+/* With NVRTC's --use_fast_math, sine and cosine of float have an absolute error, and no known
+ * bound beyond pi. half keeps its bound of 2 ulp by using the half_ functions. */
 #if defined OCL_FAST && defined OCL_HALF_MATH
 #include "native.cuh"
 #define OCL_HALF_BY(fast, exact) fast

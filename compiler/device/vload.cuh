@@ -1,14 +1,13 @@
-/* OpenCL C vector data load and store functions (section 6.15.7 of OpenCL C
- * 3.0). Only vloada_ and vstorea_ may count on more than the element's
- * alignment. */
+/* OpenCL C vector data load and store functions (section 6.15.7 of OpenCL C 3.0). Only vloada_
+ * and vstorea_ may assume more than the alignment of an element. */
 #ifndef TEGRACL_VLOAD_CUH
 #define TEGRACL_VLOAD_CUH
 #include "half.cuh"
 
 namespace ocl {
 
-/* Halfs as vloada_halfN finds them: N of 2N-byte alignment, three in the place
- * of four. */
+/* Halves in the layout of vloada_halfN: N halves aligned to 2N
+ * bytes; three have the size of four. */
 template <int N> struct alignas(N == 3 ? 8 : N == 16 ? 16 : 2 * N) aligned_halfs { half s[N]; };
 
 template <int N, int STRIDE> OCL_FN vec<float, N> load_halfs(ulong offset, const half *p) {

@@ -1,6 +1,6 @@
-/* u1024 and s1024, for integers beyond CUDA's: LLVM's optimiser turns vectors, and unions with
- * vectors, into such integers. They have sums, bitwise operations, shifts and comparisons. Most
- * shifts are constant, and then NVRTC reduces them to moves of words. */
+/* u1024 and s1024, for integers wider than those of CUDA: LLVM's optimiser creates such integers
+ * from vectors, and from unions with vectors. Supports addition, subtraction, bitwise operations,
+ * shifts and comparisons. Most shifts are by constants, which NVRTC reduces to moves of words. */
 #ifndef TEGRACL_WIDE_CUH
 #define TEGRACL_WIDE_CUH
 #include "lower.cuh"
@@ -29,7 +29,7 @@ struct u1024 {
 LOWER_FN u64 word_(const u1024 &a, u32 i, u64 beyond) {
   return i < u1024::words ? a.w[i] : beyond;
 }
-/* a shifted to the right; above: the words that are shifted in. */
+/* Shifts a to the right. The words above are shifted in. */
 LOWER_FN u1024 shifted_(const u1024 &a, u32 by, u64 above) {
   const u32 skip = by / 64, rest = by % 64;
   u1024 r;

@@ -1,8 +1,8 @@
-/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0, its extension
+/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0), its extension
  * cl_khr_work_group_uniform_arithmetic, and the SPIR-V extension
- * SPV_KHR_uniform_group_instructions, whose bitwise and logical operations LLVM's translator names
- * in another way): each warp by shuffles,
- * the warps by way of shared memory. The order in which floats are added is not defined.
+ * SPV_KHR_uniform_group_instructions, whose bitwise and logical operations have other names in
+ * LLVM's translator. Warps use shuffles, and combine their results in shared memory. The order of
+ * floating-point additions is unspecified.
  */
 #ifndef TEGRACL_WORKGROUP_CUH
 #define TEGRACL_WORKGROUP_CUH
@@ -10,7 +10,8 @@
 
 namespace ocl {
 
-/* A word for each warp that a work-group can have. Unused when a function begins and ends. */
+/* One word for each warp of the largest work-group. Functions may use the
+ * words while they run, and leave no data in them. */
 OCL_FN ulong *group_words() {
   __shared__ ulong words[WARP];
   return words;
@@ -23,7 +24,7 @@ OCL_FN int work_group_any(int x) {
   return __syncthreads_or(x);
 }
 
-/* The word, when all work-items have reached the call. */
+/* Returns the word after all work-items have made the call. */
 template <class T> OCL_FN T broadcast_word(const T *word) {
   __syncthreads();
   const T result = *word;
@@ -37,8 +38,8 @@ template <class T> OCL_FN T work_group_broadcast(T a, ulong x, ulong y = 0, ulon
   return broadcast_word(word);
 }
 
-/* Warp 0 combines the results of all warps: it has a lane for each, since it is full or the
- * only one. */
+/* Combines the results of all warps in warp 0, which has a lane for each
+ * warp because it is full or the only warp. */
 template <class OP, class T> OCL_FN T of_warps(const T *words) {
   const uint lane = get_sub_group_local_id();
   return lane < get_num_sub_groups() ? words[lane] : OP::template identity<T>();
@@ -59,7 +60,8 @@ template <class OP, class T> OCL_FN T reduce_group(T x) {
   return broadcast_word(sums);
 }
 
-/* The sum of this work-item and those before it; *exclusive gets the sum of those before. */
+/* Returns the sum of this work-item's value and those of the work-items before it.
+ * Stores the sum without this work-item in *exclusive. */
 template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
   T *sums = (T *)group_words();
   const uint warp = get_sub_group_id(), lane = get_sub_group_local_id();
@@ -81,7 +83,7 @@ template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
   return OP::apply(before, own);
 }
 
-/* Only SPIR-V has the forms for vectors. */
+/* Only SPIR-V has vector forms of these functions. */
 #define OCL_GROUP_SCAN(name, op)                                                                   \
   template <class T> OCL_FN T work_group_reduce_##name(T x) {                                      \
     return reduce_group<op_##op>(x);                                                               \
@@ -109,8 +111,8 @@ OCL_GROUP_SCAN(bitwise_and, and)
 OCL_GROUP_SCAN(bitwise_or, or)
 OCL_GROUP_SCAN(bitwise_xor, xor)
 
-/* Truth values as words whose bits are all alike: with all bits set, a word is the identity of
- * the conjunction. */
+/* Represents truth values as words whose bits are all equal, so that a word with
+ * all bits set is the identity of the conjunction. */
 #define OCL_GROUP_LOGICAL(op)                                                                      \
   OCL_FN int work_group_reduce_logical_##op(int x) {                                               \
     return reduce_group<op_##op>(x ? -1 : 0) & 1;                                                  \

@@ -1,4 +1,4 @@
-/* LLVM modules as bytes: see bitcode.h. */
+/* LLVM modules in memory; see bitcode.h. */
 #include "compiler/frontend/bitcode.h"
 
 #include <llvm-c/BitReader.h>
@@ -15,7 +15,7 @@ static void log_error(LLVMDiagnosticInfoRef info, void *log) {
 
 LLVMContextRef bitcode_context(struct text *log) {
   LLVMContextRef context = LLVMContextCreate();
-#if TEGRACL_LLVM_MAJOR < 17 /* 17 has no other pointers */
+#if TEGRACL_LLVM_MAJOR < 17 /* LLVM 17 has only opaque pointers */
   LLVMContextSetOpaquePointers(context, true);
 #endif
   LLVMContextSetDiagnosticHandler(context, log_error, log);

@@ -1,4 +1,4 @@
-/* LLVM modules as bytes. */
+/* Reading and writing LLVM modules in memory. */
 #ifndef TEGRACL_BITCODE_H
 #define TEGRACL_BITCODE_H
 
@@ -6,13 +6,14 @@
 
 #include "base/text.h"
 
-/* A context whose errors become lines of log. The caller disposes of it. */
+/* Creates a context whose errors become lines of log. The caller disposes of it. */
 LLVMContextRef bitcode_context(struct text *log);
 
-/* NULL if bytes hold no module that this LLVM can read. They must outlive the module. */
+/* Returns NULL if this LLVM cannot read the bytes as a module.
+ * The bytes must outlive the module. */
 LLVMModuleRef bitcode_read(LLVMContextRef context, const void *bytes, size_t size);
 
-/* Adds the module to bytes. */
+/* Appends the module's bitcode to bytes. */
 void bitcode_write(LLVMModuleRef module, struct text *bytes);
 
 #endif

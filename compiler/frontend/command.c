@@ -1,4 +1,4 @@
-/* Executables run with memory files as their standard streams: see command.h. */
+/* Runs executables with memory files as their standard streams; see command.h. */
 #include "compiler/frontend/command.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ bool command_write(int input, const void *bytes, size_t size) {
   return true;
 }
 
-/* The files of a command: its standard streams, and COMMAND_EXTRA. */
+/* File descriptors of a command: its standard streams, and the one for COMMAND_EXTRA. */
 enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_EXTRA, FILES };
 
 enum { EXIT_NOT_STARTED = 127 };
@@ -102,8 +102,8 @@ static bool read_all(int fd, struct text *text) {
   return true;
 }
 
-/* In the new process, whose memory is the parent's: executes the program, which is killed when
- * its parent ends. Returns an errno value. */
+/* Runs in the child of vfork, which shares the parent's memory. Executes the program,
+ * which is killed if its parent ends. Returns an errno value. */
 static int execute(const struct command *command, const int files[FILES], pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
     return ESRCH;
@@ -117,9 +117,9 @@ static int execute(const struct command *command, const int files[FILES], pid_t 
   return errno;
 }
 
-/* Runs the program with the files; 0 and its wait status, or an errno value. posix_spawn cannot
- * make the program end with this process, and fork would copy the page tables of the compiler
- * libraries. */
+/* Runs the program with the files. Returns 0 and its wait status, or an errno
+ * value. posix_spawn cannot tie the program's lifetime to this process, and fork
+ * would copy the page tables of the compiler libraries. */
 static int run_program(const struct command *command, const int files[FILES], int *wait_status,
                        struct rusage *used) {
   volatile int error = 0;
@@ -137,7 +137,7 @@ static int run_program(const struct command *command, const int files[FILES], in
   return error;
 }
 
-/* Drops what an LLVM program prints when it crashes: it is for LLVM's developers. */
+/* Removes the crash report of an LLVM program, which is meant for LLVM's developers. */
 static void drop_report(struct text *log) {
   char *report = log->data ? strstr(log->data, "PLEASE submit a bug report") : NULL;
   if (!report)
@@ -163,7 +163,7 @@ enum cc_status command_run(const struct command *command, int input, struct text
   }
   const int error = run_program(command, files, &wait_status, &used);
   if (error) {
-    text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
+    text_printf(log, "error: cannot start %s: %s\n", command->words[0], strerror(error));
     status = error == E2BIG ? CC_BUILD_FAILURE : CC_NOT_AVAILABLE; /* options are arguments */
   } else if (!read_all(files[FILE_MESSAGES], log) || !read_all(files[FILE_OUTPUT], output) ||
              (command->extra && !read_all(files[FILE_EXTRA], command->extra))) {

@@ -1,4 +1,4 @@
-/* Runs clang -cc1 with the source on its standard input. */
+/* Runs clang -cc1 with the source as its standard input. */
 #include "compiler/frontend/frontend.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 static const char source_name[] = SOURCE_NAME;
 
-/* Adds one argument for each blank-separated word of words. */
+/* Adds an argument, with the prefix and suffix, for each word of a blank-separated list. */
 static void add_prefixed_words(struct command *command, const char *prefix, const char *words,
                                const char *after) {
   while (words && *words) {
@@ -24,7 +24,7 @@ static void add_prefixed_words(struct command *command, const char *prefix, cons
   }
 }
 
-/* The device's extensions, and no others. */
+/* Enables the device's extensions and disables all others. */
 static void add_extensions(struct command *command, const struct cc_device *device,
                            const struct options *options) {
   struct text list = {0};
@@ -48,8 +48,8 @@ static void add_extensions(struct command *command, const struct cc_device *devi
   command_add(command, "-Ucl_ext_cxx_for_opencl"); /* not of OpenCL C; for C++ clang has macros */
 }
 
-/* The version of the language, and the macros of OpenCL 3.1, which clang has from 23 on: its
- * language is that of 3.0. */
+/* Sets the version of the language, and the macros of OpenCL 3.1 for clang
+ * before 23. The language of 3.1 is that of 3.0. */
 static void add_version(struct command *command, const struct cc_device *device,
                         const struct options *options) {
   const bool is_3_1 = options->c_version == 310;
@@ -63,15 +63,15 @@ static void add_version(struct command *command, const struct cc_device *device,
     command_add(command, "-D__OPENCL_C_VERSION__=310");
   }
   command_add(command, "-DCL_VERSION_3_1=310");
-  /* The OpenCL version of the device, not of the language. */
+  /* This macro is the OpenCL version of the device, not of the language. */
   command_add(command, "-D__OPENCL_VERSION__=%u", device->version);
 }
 
 bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
   if (cc_find_clang(path))
     return true;
-  text_puts(log, "error: clang was not found; install clang-15 or newer (Debian, Ubuntu: "
-                 "apt install clang-15), or set TEGRACL_CLANG to the executable\n");
+  text_puts(log, "error: clang was not found; install clang 15 or newer (Debian, Ubuntu: apt "
+                 "install clang-15), or set TEGRACL_CLANG to the path of the executable\n");
   return false;
 }
 
@@ -79,9 +79,9 @@ static bool source_mentions(const struct cc_source *source, const char *word) {
   return memmem(source->text, source->size, word, strlen(word)) != NULL;
 }
 
-/* Whether the program, or a header, may overload a built-in function. clang then needs
- * opencl-c.h: its table of built-in functions takes a third of the time, but a function that
- * the program declares hides all of its name. */
+/* Whether the program or a header may overload a built-in function. clang then needs
+ * opencl-c.h. Its built-in table takes a third of the time, but any function that
+ * the program declares hides all overloads of that name. */
 static bool may_overload(const struct cc_job *job) {
   bool may = false;
   for (size_t i = 0; i < job->source_count; i++)
@@ -94,41 +94,41 @@ static bool build_command(struct command *command, const char *clang, const stru
                           const struct options *options, struct text *log) {
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
-      /* LLVM's optimiser runs later: see optimise.h. */
+      /* LLVM's optimiser runs later; see optimise.h. */
       "-disable-llvm-passes", "-finclude-default-header", "-cl-kernel-arg-info",
-      /* The host's headers are not the device's; clang's own are. */
+      /* The device needs clang's headers, not those of the host. */
       "-nostdsysteminc",
-      /* Source lines, for messages about faults. */
+      /* Messages about faults show source lines. */
       "-debug-info-kind=line-tables-only",
       /* Applications use inline PTX on NVIDIA devices. */
       "-fgnu-keywords", "-ferror-limit", "100",
-      /* A program may enable what needs no enabling: see enables_unknown. */
+      /* Enabling an extension that needs no pragma is not an error; see enables_unknown. */
       "-Wno-error=ignored-pragmas",
-      /* clang defines it for SPIR alone. */
+      /* clang only defines it for SPIR. */
       "-D__IMAGE_SUPPORT__=1",
-      /* fma is one instruction, a product and a sum are two. */
+      /* fma is one instruction; multiplication and addition are two. */
       "-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1", "-DFP_FAST_FMA_HALF=1",
-      /* The list of files that it reads, system headers included. */
+      /* Write the list of files that clang reads, including system headers. */
       "-dependency-file", COMMAND_EXTRA, "-MT", "source", "-MV", "-sys-header-deps"};
   command_add(command, "%s", clang);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
   command_add(command, "-x");
   command_add(command, options->cxx ? "clcpp" : "cl");
-  /* A plain inline function of C needs no other definition elsewhere. */
+  /* With these semantics a plain inline function needs no other definition. */
   command_add(command, options->cxx ? "-fno-threadsafe-statics" : "-fgnu89-inline");
   if (!may_overload(job))
     command_add(command, "-fdeclare-opencl-builtins");
-  /* At 0 clang drops extern inline functions, and does not mark others as inline. */
+  /* At level 0 clang drops extern inline functions, and does not mark other functions as inline. */
   command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
   add_version(command, job->device, options);
-  /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
+  /* "on" allows contraction within an expression (FP_CONTRACT). */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
   add_extensions(command, job->device, options);
   if (job->header_count) {
     if (!header_files_add(command, job, source_name, log))
       return false;
-    /* The program's own headers go before all others. */
+    /* The program's own headers are searched first. */
     command_add(command, "-iquote" HEADER_FOLDER);
     command_add(command, "-iquote.");
     command_add(command, "-I" HEADER_FOLDER);
@@ -139,8 +139,8 @@ static bool build_command(struct command *command, const char *clang, const stru
     command_add(command, "%s", options->clang[i]);
   command_add(command, "-o");
   command_add(command, "-");
-  /* #include "..." searches the includer's folder first, so the source must appear to be in
-   * the folder of its headers. */
+  /* #include "..." searches the folder of the including file first, so the source
+   * must appear to be in the folder of its headers. */
   if (job->header_count)
     command_add(command, HEADER_FOLDER "/%s", source_name);
   else
@@ -148,7 +148,7 @@ static bool build_command(struct command *command, const char *clang, const stru
   return true;
 }
 
-/* What clang before 20 does not declare. */
+/* Declarations that clang lacks before version 20. */
 #define CLOCK(scope)                                                                               \
   "ulong __attribute__((overloadable)) clock_read_" scope "(void);"                                \
   "uint2 __attribute__((overloadable)) clock_read_hilo_" scope "(void);\n"
@@ -174,7 +174,8 @@ static bool write_prelude(int fd, const struct cc_job *job) {
 }
 
 static int source_file(const struct cc_job *job) {
-  static const char byte_order[] = "\xef\xbb\xbf"; /* clang skips it where a file begins */
+  static const char byte_order[] =
+      "\xef\xbb\xbf"; /* clang skips it only at the beginning of a file */
   int fd = command_input();
   if (fd < 0)
     return -1;
@@ -194,7 +195,7 @@ static int source_file(const struct cc_job *job) {
   return -1;
 }
 
-/* Adds clang's messages, with the headers' own names. */
+/* Adds clang's messages with the original names of the headers. */
 static void add_messages(struct text *log, const char *messages) {
   static const char folder[] = HEADER_FOLDER "/";
   for (const char *found; (found = strstr(messages, folder)); messages = found + sizeof folder - 1)
@@ -209,8 +210,8 @@ static bool has_word(const char *words, const char *word, size_t size) {
   return false;
 }
 
-/* clang warns of pragmas for extensions that need none, as it does of those for
- * extensions that do not exist. Only the latter are errors with -Werror. */
+/* clang gives the same warning about pragmas for unneeded and for non-existent
+ * extensions. With -Werror, only the latter are errors. */
 static bool enables_unknown(const char *messages, const struct cc_device *device,
                             struct text *log) {
   static const char before[] = "OpenCL extension '";
@@ -220,8 +221,8 @@ static bool enables_unknown(const char *messages, const struct cc_device *device
     const size_t size = strcspn(name, "'\n");
     if (name[size] != '\'' || has_word(device->extensions, name, size))
       continue;
-    text_printf(log, "error: the device has no OpenCL extension '%.*s' [-Werror]\n", (int)size,
-                name);
+    text_printf(log, "error: the device does not support the OpenCL extension '%.*s' [-Werror]\n",
+                (int)size, name);
     unknown = true;
   }
   return unknown;
@@ -247,7 +248,7 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
   if (build_command(&command, clang, job, options, log)) {
     source = source_file(job);
     if (source < 0)
-      text_printf(log, "error: no memory file for the source: %s\n", strerror(errno));
+      text_printf(log, "error: cannot create a memory file for the source: %s\n", strerror(errno));
     status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
     add_messages(log, messages.data ? messages.data : "");
     log->failed |= messages.failed;

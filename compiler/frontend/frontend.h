@@ -1,4 +1,4 @@
-/* OpenCL C to LLVM bitcode by the clang executable. */
+/* Compiles OpenCL C to LLVM bitcode with the clang executable. */
 #ifndef TEGRACL_FRONTEND_H
 #define TEGRACL_FRONTEND_H
 
@@ -9,13 +9,13 @@
 
 #define FRONTEND_TARGET "nvptx64-nvidia-nvcl"
 
-/* Compiles the job's sources to bitcode, unoptimised, which is added to output. clang's
- * messages are added to log, with "<program source>" for the source and the headers' own
- * names; the files to watch (places.h), if they are known, are added to places. */
+/* Compiles the job's sources and adds the unoptimised bitcode to output. Adds clang's
+ * messages to log, with "<program source>" for the source and the original names of headers.
+ * Adds the files to watch (places.h) to places if they are known. */
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
                             struct text *output, struct text *places, struct text *log);
 
-/* False, and what to install in log, if there is no clang. */
+/* Finds clang. If there is none, returns false and writes to log what to install. */
 bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log);
 
 #endif

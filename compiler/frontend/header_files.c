@@ -1,10 +1,10 @@
-/* Headers as memory files, which clang finds through a layer over the file system
- * (-ivfsoverlay). A table in YAML, here nearly JSON, describes the layer. */
+/* Headers as memory files. clang finds them in an overlay of the file system
+ * (-ivfsoverlay), which a table in YAML, written almost like JSON, describes. */
 #include "compiler/frontend/header_files.h"
 
 #include <string.h>
 
-/* A header's name must stay inside the folder. */
+/* Whether a header's name stays inside the folder. */
 static bool is_inside(const char *name) {
   if (!*name || *name == '/')
     return false;
@@ -16,7 +16,7 @@ static bool is_inside(const char *name) {
   return true;
 }
 
-/* Whether the name leads to the file in the folder: "./" and "//" make no difference. */
+/* Whether the name refers to the file in the folder, possibly with "./" and "//". */
 static bool leads_to(const char *name, const char *file) {
   while (*name == '/' || (name[0] == '.' && name[1] == '/'))
     name++;
@@ -58,7 +58,7 @@ bool header_files_add(struct command *command, const struct cc_job *job, const c
     if (!inside)
       text_printf(log, "error: header '%s': the name must be a relative path without '..'\n", name);
     else if (is_source)
-      text_printf(log, "error: header '%s' has the name of the program's source: rename it\n",
+      text_printf(log, "error: header '%s' has the same name as the program's source: rename it\n",
                   name);
     else if (!good)
       text_printf(log, "error: out of memory for header '%s'\n", name);

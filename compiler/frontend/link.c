@@ -25,15 +25,15 @@ static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *so
   if (cc_object_read(source->text, source->size, &object))
     module = bitcode_read(LLVMGetModuleContext(whole), object.bitcode, object.bitcode_size);
   if (!module) {
-    text_puts(log, "error: a program to be linked is no compiled object, or one of another "
+    text_puts(log, "error: an input of the link is not a compiled object, or was made by another "
                    "version of LLVM\n");
     return CC_INVALID_BINARY;
   }
-  /* LLVM's reader accepts modules that break rules on which its other parts rely. */
+  /* LLVM's reader accepts modules that violate rules on which other parts of LLVM rely. */
   char *why = NULL;
   const bool is_sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
   if (!is_sound) {
-    text_printf(log, "error: a program to be linked is damaged: %s\n", why);
+    text_printf(log, "error: an input of the link is damaged: %s\n", why);
     LLVMDisposeModule(module);
   }
   LLVMDisposeMessage(why);
@@ -56,8 +56,8 @@ enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, stru
     status = add_object(whole, &job->sources[i], &parts, log);
   if (status == CC_OK)
     bitcode_write(whole, bitcode);
-  /* What the link permits is for all of the code or for none: NVRTC has no options for single
-   * functions. */
+  /* Relaxations of the link apply to all of the code or none: NVRTC
+   * has no options for single functions. */
   if (!(parts.effects & OPTION_ENABLE_LINK))
     options->effects &= ~(unsigned)OPTIONS_SHARED;
   options->effects |= parts.effects & ~(unsigned)OPTION_ENABLE_LINK;

@@ -1,4 +1,4 @@
-/* LLVM's optimiser: see optimise.h. */
+/* Runs LLVM's optimiser; see optimise.h. */
 #include "compiler/frontend/optimise.h"
 
 #include <llvm-c/Core.h>
@@ -15,8 +15,8 @@
 #include "compiler/lower/lower_state.h"
 
 static void set_up_llvm(void) {
-  /* LLVM would join calls of a sub-group function in both branches of a condition
-   * into one before or after it, where all lanes are active. */
+  /* LLVM would merge calls of a sub-group function in both branches of a condition into one
+   * call outside of the condition, where all lanes are active. */
   static const char *const words[] = {"tegraclc", "-simplifycfg-hoist-common=false",
                                       "-simplifycfg-sink-common=false"};
   LLVMParseCommandLineOptions(sizeof words / sizeof words[0], words, "");
@@ -51,7 +51,8 @@ bool optimise_adopt(LLVMModuleRef module, struct text *log) {
   return true;
 }
 
-/* In OpenCL C every function is external unless it is static: hashcat's headers have hundreds. */
+/* Makes functions internal. In OpenCL C every function that is not static is
+ * external, and hashcat's headers contain hundreds of them. */
 static void make_functions_internal(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     if (!LLVMIsDeclaration(at) && !lower_is_kernel(at))
@@ -64,8 +65,8 @@ static bool has_attribute(LLVMValueRef function, const char *name) {
                                      kind) != NULL;
 }
 
-/* An inline function may be in a header of several parts of a program, and defined nowhere
- * else, whatever C99 or GNU C89 say about extern. */
+/* Makes inline functions linkable: an inline function may be defined in a header that several
+ * parts of a program include, and nowhere else, regardless of the rules of C99 or GNU C89. */
 static void share_inline(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at)) {
     const LLVMLinkage linkage = LLVMGetLinkage(at);
@@ -76,13 +77,13 @@ static void share_inline(LLVMModuleRef module) {
   }
 }
 
-/* With clang's settings for this target: loops are not vectorised. */
+/* Uses clang's settings for this target: loops are not vectorised. */
 static bool run_passes(LLVMModuleRef module, unsigned level, struct text *log) {
   LLVMTargetMachineRef machine = make_machine(log);
   if (!machine)
     return false;
   char passes[32];
-  /* Constructors of C++ whose values are known must not be left to run. */
+  /* Constructors in C++ must be evaluated at build time if possible. */
   if (!level && LLVMGetNamedGlobal(module, "llvm.global_ctors"))
     level = 1;
   snprintf(passes, sizeof passes, "globaldce,default<O%u>", level);
@@ -108,8 +109,8 @@ enum cc_status optimise_run(const struct text *bitcode, unsigned level, bool who
   LLVMModuleRef module = bitcode_read(context, bitcode->data, bitcode->size);
   enum cc_status status = CC_INTERNAL_ERROR;
   if (!module) {
-    text_puts(log, "error: clang's bitcode cannot be read; is clang newer than the LLVM that "
-                   "tegraclc was built with?\n");
+    text_puts(log, "error: cannot read clang's bitcode; clang may be newer than the LLVM that "
+                   "tegraclc was built with\n");
   } else {
     share_inline(module);
     if (whole)

@@ -18,13 +18,14 @@ static const struct {
     {"CLC++", 200, "CLC++1.0"}, {"CLC++1.0", 200, "CLC++1.0"}, {"CLC++2021", 300, "CLC++2021"},
 };
 
-/* What an option is for. Objects keep theirs for the link (see options_write). */
+/* The commands that accept an option. Objects store the options
+ * that the link needs (see options_write). */
 enum { BUILD = OPTIONS_BUILD, LINK = OPTIONS_LINK, LIBRARY = OPTIONS_LIBRARY };
 
-/* Options without a value: the argument for clang, and the effects. */
+/* Options without a value: the corresponding argument for clang, and the effects. */
 static const struct {
   const char *name;
-  const char *clang; /* NULL: not for clang */
+  const char *clang; /* NULL if clang does not need it */
   unsigned effects;  /* enum option_effect */
   unsigned purposes;
 } flags[] = {
@@ -46,13 +47,13 @@ static const struct {
     {"-w", "-w", 0, BUILD},
     {"-Werror", "-Werror", 0, BUILD},
     {"-cl-kernel-arg-info", NULL, OPTION_ARG_INFO, BUILD},
-    {"-g", NULL, 0, BUILD}, /* lines are always kept: they cost 1 % of the time, no code */
+    {"-g", NULL, 0, BUILD}, /* line tables are always kept, because they cost no code */
     {"-cl-nv-verbose", NULL, OPTION_VERBOSE, BUILD | LINK | LIBRARY},
     {"-create-library", NULL, 0, LIBRARY},
     {"-enable-link-options", NULL, OPTION_ENABLE_LINK, LIBRARY},
 };
 
-/* Takes the argument, which may be NULL for lack of memory. */
+/* Takes ownership of the argument, which is NULL if memory ran out. */
 static bool add_argument(struct options *options, char *argument) {
   if (options->clang_count == options->clang_capacity) {
     size_t capacity = options->clang_capacity ? options->clang_capacity * 2 : 16;
@@ -69,15 +70,15 @@ static bool add_argument(struct options *options, char *argument) {
   return argument;
 }
 
-/* An option and its value as one argument. clang replaces an argument that begins with @ by
- * the words of a file, and takes one that begins with a dash for another option. */
+/* Adds an option and its value as one argument. In a separate argument clang would expand a
+ * leading @ to the contents of a file, and take a leading dash for an option. */
 static bool add_joined(struct options *options, const char *option, const char *value) {
   char *argument = NULL;
   return asprintf(&argument, "%s%s", option, value) >= 0 && add_argument(options, argument);
 }
 
-/* The next word of *at into word, quotes and backslashes resolved. False at the
- * end of the text; *bad is set for an unclosed quote. */
+/* Reads the next word of *at into word, and resolves quotes and backslashes. Returns false
+ * at the end of the text. Sets *bad if a quote is not closed. */
 static bool next_word(const char **at, struct text *word, bool *bad) {
   const char *p = *at;
   while (isspace((unsigned char)*p))
@@ -115,8 +116,8 @@ static bool is_macro_name(const char *name) {
     return false;
   while (isalnum((unsigned char)*name) || *name == '_')
     name++;
-  /* -D name(args)=text is what clang takes, too. A new line in front of the text would begin a
-   * line of the program; in the text clang ends the macro there. */
+  /* clang also accepts -D name(args)=text. A line break in the name would start a new
+   * line of the program; one in the text just ends the macro. */
   return (*name == 0 || *name == '=' || *name == '(') && !memchr(name, '\n', strcspn(name, "=")) &&
          !memchr(name, '\r', strcspn(name, "="));
 }
@@ -141,8 +142,8 @@ enum outcome {
   OUTCOME_NO_MEMORY
 };
 
-/* -D, -U and -I, whose value is glued on or is the next word. Of several definitions
- * the last one counts; clang would warn. */
+/* Parses -D, -U and -I, whose value is either attached or the next word. If a macro is
+ * defined several times, the last definition counts; clang would warn. */
 static enum outcome parse_preprocessor(struct options *options, char letter, const char *value) {
   if (!*value || (letter != 'I' && !is_macro_name(value)))
     return OUTCOME_BAD_VALUE;
@@ -225,9 +226,10 @@ bool options_parse(const char *text, unsigned purposes, struct options *options,
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
-      [OUTCOME_NO_LANGUAGE] = "is none of CL1.0, 1.1, 1.2, 2.0, 3.0, 3.1, CLC++1.0 and CLC++2021",
-      [OUTCOME_NOT_TO_LINK] = "is for compiling, not for linking",
-      [OUTCOME_NO_LIBRARY] = "is only for links with -create-library",
+      [OUTCOME_NO_LANGUAGE] = "is not one of CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1, CLC++1.0 "
+                              "and CLC++2021",
+      [OUTCOME_NOT_TO_LINK] = "is only valid for compiling, not for linking",
+      [OUTCOME_NO_LIBRARY] = "is only valid for links with -create-library",
   };
   struct text word = {0}, value = {0};
   enum outcome outcome = OUTCOME_DONE;

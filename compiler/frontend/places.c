@@ -1,6 +1,5 @@
-/* A header that was found as FOLDER/NAME may also appear as NAME in another folder of the
- * search, and hide the first if that folder is searched earlier. The order depends on the
- * includer, so all folders are watched. */
+/* If a header was found as FOLDER/NAME, a file NAME in a folder that is searched earlier may later
+ * hide it. The search order depends on the including file, so all folders are watched. */
 #include "compiler/frontend/places.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 #include "base/arena.h"
 
-/* More would take longer to watch than to compile. */
+/* Watching more places would take longer than compiling. */
 enum { MAX_PLACES = 4096 };
 
 struct list {
@@ -51,8 +50,8 @@ static void sort_unique(struct list *list) {
   list->count = kept;
 }
 
-/* "target: file file ...", with backslashes in front of line ends, and quotes around
- * names that need them. */
+/* Parses "target: file file ...", with backslashes before line ends,
+ * and quotes around names that need them. */
 static void read_files(struct search *search, const char *at) {
   static const char blanks[] = " \\\r\n";
   at += strcspn(at, ":");
@@ -72,7 +71,7 @@ static void read_files(struct search *search, const char *at) {
   }
 }
 
-/* The folder "" is the application's. */
+/* The folder "" is the application's current one. */
 static void collect_folders(struct search *search, const struct options *options,
                             const char *header_folder) {
   list_add(search, &search->folders, "");
@@ -92,7 +91,7 @@ static void collect_folders(struct search *search, const struct options *options
     sort_unique(&search->folders);
 }
 
-/* The part of a file's name after the folder; NULL: the file is not in it. */
+/* Returns the part of a file's path after the folder, or NULL if the file is not in it. */
 static const char *name_in_folder(const char *file, const char *folder) {
   const size_t size = strlen(folder);
   if (!size)
@@ -130,7 +129,7 @@ static bool find_places(struct search *search, const char *header_folder) {
     search->failed = true;
   for (size_t i = 0; i < names.count && !search->failed; i++)
     add_name(search, names.items[i], header_folder);
-  /* A file that was included by its whole path is in no folder of the search. */
+  /* A file that was included by its full path is in no search folder. */
   for (size_t i = 0; i < search->files.count && !search->failed; i++)
     if (!header_folder || !name_in_folder(search->files.items[i], header_folder))
       list_add(search, &search->places, search->files.items[i]);

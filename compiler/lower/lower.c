@@ -1,5 +1,5 @@
-/* The module: which functions are needed, in which order they are printed, and
- * the source as a whole. */
+/* Lowers a module: decides which functions are needed and in which order
+ * they are printed, and assembles the source. */
 #include "compiler/lower/lower.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "compiler/lower/narrow.h"
 #include "gpu/cubin/cubin_format.h"
 
-/* Alignment of the block of __local kernel arguments, the largest that an
- * OpenCL type needs (double16, long16). */
+/* Alignment of the memory of __local kernel arguments: the largest of
+ * any OpenCL C type (double16, long16). */
 enum { DYNAMIC_SHARED_ALIGN = 128 };
 
 void lower_fail(struct lower *lower, const char *format, ...) {
@@ -49,7 +49,7 @@ void lower_use_group(struct lower *lower, const char *file) {
   }
 }
 
-/* ptxas has no escapes in the names of files. */
+/* Writes a file name with '?' for all characters that would need an escape: ptxas supports none. */
 static void add_file_name(const char *file, unsigned length, struct text *out) {
   for (unsigned i = 0; i < length; i++) {
     bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
@@ -70,7 +70,7 @@ static unsigned file_number(struct lower *lower, const char *file, unsigned leng
   return count;
 }
 
-/* The number of the place in the unit's list, to which it is added if it is new. */
+/* Returns the number of the place in the unit's list. Adds the place if it is new. */
 static unsigned place_number(struct lower *lower, unsigned line, const char *file,
                              unsigned length) {
   for (unsigned i = lower->place_count; i > 0; i--)
@@ -144,7 +144,7 @@ bool lower_list_functions(struct lower *lower) {
   return true;
 }
 
-/* Only for functions that are printed. */
+/* Names the functions that are printed. */
 static bool name_functions(struct lower *lower) {
   unsigned number = 0;
   for (unsigned i = 0; i < lower->function_count; i++) {
@@ -179,11 +179,11 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
   }
 }
 
-/* OpenCL C has no recursion, so a callee's needs_hidden is known once it has been
- * visited. clang accepts recursion; what its optimiser turns into loops is fine. */
+/* OpenCL C has no recursion, so a callee's needs_hidden is known after the callee has been visited.
+ * clang accepts recursion, which is fine as long as the optimiser turns it into a loop. */
 void lower_reach(struct lower *lower, struct function *function) {
   if (function->open)
-    lower_fail(lower, "the function '%s' calls itself: OpenCL C has no recursion",
+    lower_fail(lower, "the function '%s' calls itself: OpenCL C does not allow recursion",
                LLVMGetValueName(function->ref));
   if (function->reached)
     return;
@@ -244,7 +244,7 @@ static bool is_noinline(LLVMValueRef function) {
                                      kind) != NULL;
 }
 
-/* Prints the heading of a function that others call into out. */
+/* Prints the heading of a function that is not a kernel. */
 static void print_heading(struct lower *lower, const struct function *function, struct text *out) {
   const char *separator = "";
   text_printf(out, "static __device__ %s%s %s(", is_noinline(function->ref) ? "__noinline__ " : "",
@@ -264,7 +264,7 @@ static void print_heading(struct lower *lower, const struct function *function, 
   text_puts(out, ")");
 }
 
-/* The heading's line is the function's in the source, or of no file of the user's. */
+/* The heading gets the function's source line, or belongs to no file of the user. */
 static void open_function(struct lower *lower, struct function *function, bool in_kernel) {
   lower->function = function;
   lower->in_kernel = in_kernel;
@@ -275,7 +275,7 @@ static void open_function(struct lower *lower, struct function *function, bool i
     text_puts(&lower->code, "\n#line 1 \"kernels.cu\"\n");
 }
 
-/* Names the parameters of a device function, and copies structs by value. */
+/* Names the parameters of a device function. Copies structs that are passed by value. */
 static void open_parameters(struct lower *lower, const struct function *function) {
   for (unsigned i = 0; i < LLVMCountParams(function->ref); i++) {
     LLVMValueRef argument = LLVMGetParam(function->ref, i);
@@ -327,15 +327,15 @@ static bool is_wanted(const struct lower *lower, const struct function *function
           (function->kernel >= lower->first_kernel && function->kernel < lower->end_kernel));
 }
 
-/* C++ for OpenCL may have constructors of globals, which nothing here runs. The optimiser has
- * evaluated those that it can. */
+/* Refuses globals that need constructors, which C++ for OpenCL allows and nothing here
+ * would run. The optimiser has already evaluated those that it can. */
 static bool refuse_constructors(struct lower *lower) {
   static const char *const lists[] = {"llvm.global_ctors", "llvm.global_dtors"};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     LLVMValueRef list = LLVMGetNamedGlobal(lower->module, lists[i]);
     if (list && LLVMGetArrayLength(LLVMGlobalGetValueType(list))) {
-      lower_fail(lower, "global objects with constructors or destructors that must run are not "
-                        "supported: their values must be known when the program is built");
+      lower_fail(lower, "global objects whose constructors or destructors must run are not "
+                        "supported: their values must be known at build time");
       return true;
     }
   }
@@ -403,7 +403,7 @@ bool lower_open(struct lower *lower, const char *bytes, size_t size) {
   LLVMContextRef context = bitcode_context(lower->log);
   lower->module = bitcode_read(context, bytes, size);
   if (!lower->module) {
-    text_puts(lower->log, "error: the optimised program cannot be read\n");
+    text_puts(lower->log, "error: cannot read the optimised program\n");
     LLVMContextDispose(context);
     return false;
   }

@@ -1,5 +1,5 @@
-/* Inline assembly: PTX passed through. LLVM's notation ($0, constraint list in
- * one string) is turned back into that of GNU C, which CUDA C shares. */
+/* Inline assembly: passes PTX through. Turns LLVM's notation ($0, constraints in one
+ * string) back into GNU C's notation, which CUDA C uses. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { OPERANDS_MAX = 64 };
 
 /* LLVM 15's C interface cannot read an InlineAsm, but prints it as
  *   void ()* asm [sideeffect] "text", "constraints"
- * with \XX for quotes, backslashes and unprintable bytes. */
+ * where \XX stands for quotes, backslashes and unprintable bytes. */
 static const char *read_quoted(const char *at, struct text *out) {
   at = strchr(at, '"');
   if (!at)
@@ -46,20 +46,20 @@ static void print_c_string(struct text *out, const char *bytes, size_t size) {
 struct output {
   const char *name; /* of its variable */
   char letter;
-  bool early; /* written before all inputs are read */
-  bool tied;  /* an input has the same register */
+  bool early; /* written before all inputs have been read */
+  bool tied;  /* shares its register with an input */
 };
 
 struct lists {
   struct output outputs[OPERANDS_MAX];
   unsigned output_count, input_count;
-  /* By LLVM's number of an operand: its number in CUDA C, where an output and the input
-   * tied to it are one operand. */
+  /* Maps LLVM's number of an operand to its number in CUDA C, where an
+   * output and its tied input are one operand. */
   unsigned numbers[OPERANDS_MAX], operand_count;
   struct text inputs, clobbers, before, after;
 };
 
-/* $0 and ${0:x} become %0, $$ becomes $, and a literal % doubles. */
+/* Replaces $0 and ${0:x} by %0 and $$ by $, and doubles literal percent signs. */
 static void print_template(struct text *out, const char *text, const struct lists *lists) {
   struct text c = {0};
   for (; *text; text++) {
@@ -87,7 +87,7 @@ static void print_template(struct text *out, const char *text, const struct list
   text_finish(&c);
 }
 
-/* A variable of the type that CUDA requires for the letter; PTX has no 8-bit registers. */
+/* Declares a variable of the type that CUDA requires for the letter. PTX has no 8-bit registers. */
 static const char *operand_variable(struct lower *lower, const struct leaf *leaf, char letter) {
   bool narrow = leaf->kind == SCALAR_U8 || leaf->kind == SCALAR_BOOL;
   return lower_temporary(lower, narrow && letter == 'r'                     ? SCALAR_U32
@@ -121,8 +121,8 @@ static bool add_output(struct lower *lower, LLVMValueRef call, const struct leav
   return !is_pointer || output->letter == 'l';
 }
 
-/* A separate input, or, for a number as constraint, the initial value of an
- * output, which CUDA C marks "+r". */
+/* Adds an input. If its constraint is a number, the input is the initial
+ * value of that output, which CUDA C marks "+r". */
 static bool add_input(struct lower *lower, LLVMValueRef value, const char *constraint,
                       struct lists *lists) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
@@ -162,7 +162,7 @@ static bool read_operands(struct lower *lower, LLVMValueRef call, char *constrai
         text_puts(&lists->clobbers, "\"memory\"");
       continue;
     }
-    if (strchr(one, '*')) /* an operand in memory */
+    if (strchr(one, '*')) /* a memory operand */
       return false;
     if (*one == '=' ? !add_output(lower, call, &results, one, lists)
                     : !add_input(lower, LLVMGetOperand(call, input++), one, lists))

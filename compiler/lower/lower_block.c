@@ -1,6 +1,6 @@
-/* The body of one function: blocks become labels, branches become gotos, and
- * phis become copies through a second variable, which each predecessor sets and
- * the block's head reads, so that no copy can overwrite what another needs. */
+/* The body of a function. Basic blocks become labels and branches become gotos. Each
+ * phi has a second variable, which the predecessors set and the head of the block
+ * copies, so that no copy overwrites a value that another phi needs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@ static unsigned block_number(struct lower *lower, LLVMBasicBlockRef block) {
   return (unsigned)strtoul(lower_use(lower, LLVMBasicBlockAsValue(block), 0) + 1, NULL, 10);
 }
 
-/* Blocks in reverse post-order: every definition comes before its uses but
- * those of phis. Unreachable blocks are left out. */
+/* Reachable blocks in reverse post-order: every definition comes
+ * before its uses, except for uses in phis. */
 struct order {
   LLVMBasicBlockRef *blocks;
   unsigned count;
@@ -53,7 +53,7 @@ static bool find_order(struct lower *lower, LLVMValueRef function, struct order 
   return true;
 }
 
-/* Beside the variable v of a leaf: vi, which the predecessors set. */
+/* Declares for each variable v of the phi's leaves a variable vi, which the predecessors set. */
 static void declare_phi(struct lower *lower, LLVMValueRef phi) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(phi));
   for (unsigned i = 0; i < leaves.count; i++) {
@@ -123,9 +123,8 @@ static void print_terminator(struct lower *lower, LLVMBasicBlockRef block,
   }
   switch (LLVMGetInstructionOpcode(instruction)) {
   case LLVMBr:
-    /* NVRTC unrolls loops and copies what follows a condition into both paths, which
-     * separates lanes that are together in the source. It does neither if the
-     * condition is opaque. */
+    /* NVRTC unrolls loops and duplicates the code after a condition into both paths, which
+     * separates lanes that are together in the source. An opaque condition prevents both. */
     if (LLVMIsConditional(instruction))
       text_printf(&lower->body,
                   lower->function->uses_active ? "if (opaque_(%s)) goto %s;\n"
@@ -148,7 +147,7 @@ static void print_terminator(struct lower *lower, LLVMBasicBlockRef block,
     text_puts(&lower->body, "__builtin_unreachable();\n");
     break;
   default:
-    lower_fail(lower, "a branch of the kind %d is not supported",
+    lower_fail(lower, "branch instructions of kind %d are not supported",
                (int)LLVMGetInstructionOpcode(instruction));
   }
 }
@@ -157,7 +156,7 @@ static void print_alloca(struct lower *lower, LLVMValueRef instruction) {
   LLVMValueRef count = LLVMGetOperand(instruction, 0);
   LLVMTypeRef type = LLVMGetAllocatedType(instruction);
   if (!LLVMIsAConstantInt(count)) {
-    lower_fail(lower, "a private array of variable length is not supported");
+    lower_fail(lower, "private arrays of variable length are not supported");
     return;
   }
   unsigned long long size = lower_size(lower, type) * LLVMConstIntGetZExtValue(count);
@@ -212,7 +211,7 @@ static void print_shuffle(struct lower *lower, LLVMValueRef instruction) {
   }
 }
 
-/* The first leaf of the part that extractvalue or insertvalue names. */
+/* Returns the first leaf of the part that an extractvalue or insertvalue accesses. */
 static unsigned part_leaf(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type) {
   const unsigned *indices = LLVMGetIndices(instruction);
   unsigned leaf = 0;
@@ -330,7 +329,7 @@ void lower_body(struct lower *lower, LLVMValueRef function) {
   for (unsigned i = 0; i < order.count && !lower->failed; i++) {
     const char *label = lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0);
     text_printf(&lower->body, "%s:; ", label);
-    if (lower->function->uses_active) /* or NVRTC joins blocks that are alike */
+    if (lower->function->uses_active) /* keeps NVRTC from merging identical blocks */
       text_printf(&lower->body, "asm volatile(\"// %s\"); ", label);
     for (LLVMValueRef at = LLVMGetFirstInstruction(order.blocks[i]); at && !lower->failed;
          at = LLVMGetNextInstruction(at)) {

@@ -1,5 +1,5 @@
-/* Calls: of functions of the program, and of OpenCL's built-in functions, whose
- * mangled names say what the C types of the arguments are. */
+/* Calls of the program's functions and of OpenCL's built-in functions. The C types of a
+ * built-in function's arguments are decoded from its mangled name. */
 #include <string.h>
 
 #include "compiler/device_files.h"
@@ -7,7 +7,7 @@
 
 static const char groups_file[] = "groups.txt", core_file[] = "tegracl.cuh";
 
-/* Built-in functions that take struct ocl::hidden; device/groups.txt lists them, too. */
+/* Built-in functions that take struct ocl::hidden. device/groups.txt also lists them. */
 static const char *const hidden_functions[] = {
     "get_work_dim",
     "get_global_size",
@@ -34,7 +34,7 @@ static const char *const base_names[] = {
     [MANGLE_DOUBLE] = "double",
 };
 
-/* Named types of OpenCL C that are plain numbers or handles in the library. */
+/* Named types of OpenCL C that are numbers or handles in the device library. */
 static const struct {
   const char *name;
   const char *c_name;
@@ -56,7 +56,8 @@ bool lower_call_needs_hidden(const char *symbol) {
   return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
 }
 
-/* Sub-group functions, except those that all work-items must reach. */
+/* Sub-group functions whose result depends on the active lanes: all
+ * except those that every work-item must reach. */
 bool lower_call_uses_active(const char *symbol) {
   static const char prefix[] = "sub_group_", vendor[] = "intel_";
   static const char *const for_all[] = {"all",       "any",     "barrier", "block_",
@@ -85,7 +86,7 @@ static const char *device_file(const char *name) {
   return "";
 }
 
-/* Whether the text has name( after a blank, a parenthesis or a comma. */
+/* Whether the text contains the name followed by '(' and preceded by a blank, '(' or ','. */
 static bool has_function(const char *text, const char *name) {
   size_t size = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += size)
@@ -94,8 +95,8 @@ static bool has_function(const char *text, const char *name) {
   return false;
 }
 
-/* The file that groups.txt gives for a function: by its full name, else by the
- * longest prefix. False if it gives none. */
+/* Finds the file of a function in groups.txt, by its full name or the longest
+ * matching prefix. Returns false if there is none. */
 static bool find_group(const char *base, char *file, size_t file_size) {
   size_t best = 0;
   bool found = false;
@@ -186,7 +187,8 @@ static void print_library_call(struct lower *lower, LLVMValueRef call, const str
   text_puts(expression, ")");
 }
 
-/* Functions of OpenCL C 2.0 that clang declares, and the features that the device lacks. */
+/* Functions of OpenCL C 2.0 that clang declares, with the features
+ * they need, which the device lacks. */
 static const struct {
   const char *prefix, *what;
 } missing[] = {
@@ -199,12 +201,12 @@ static const struct {
     {"__work_group_commit_", "pipes"},
     {"__sub_group_commit_", "pipes"},
     {"__get_pipe_", "pipes"},
-    {"__enqueue_kernel", "queues on the device"},
-    {"__get_kernel_", "queues on the device"},
-    {"get_default_queue", "queues on the device"},
+    {"__enqueue_kernel", "device-side queues"},
+    {"__get_kernel_", "device-side queues"},
+    {"get_default_queue", "device-side queues"},
 };
 
-/* The feature of the function if the device lacks it, else NULL. */
+/* Returns the missing feature that the function needs, or NULL. */
 static const char *missing_feature(const char *name) {
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
     if (!strncmp(name, missing[i].prefix, strlen(missing[i].prefix)))
@@ -219,7 +221,7 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
   const bool mangled = mangle_parse(symbol, &mangle);
   const char *feature = missing_feature(mangled ? mangle.base : symbol);
   if (feature) {
-    lower_fail(lower, "the device has no %s", feature);
+    lower_fail(lower, "the device does not support %s", feature);
     return;
   }
   if (!mangled) {
@@ -228,7 +230,7 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
   }
   for (unsigned i = 0; i < mangle.arg_count; i++)
     if (!cuda_type(lower, &mangle.args[i])) {
-      lower_fail(lower, "the function '%s' with an argument of the type '%s' is not supported",
+      lower_fail(lower, "the function '%s' with an argument of type '%s' is not supported",
                  mangle.base, mangle.args[i].name);
       return;
     }
@@ -294,7 +296,7 @@ static void call_function(struct lower *lower, LLVMValueRef call, const struct f
   text_puts(body, leaves.count > 1 ? " }\n" : "\n");
 }
 
-/* Conversions out of the generic address space, as clang names them. */
+/* Conversions from the generic address space, by clang's names. */
 static const struct {
   const char *symbol;
   const char *function;

@@ -1,6 +1,6 @@
-/* Pure operations as C expressions: arithmetic, comparisons, casts, address
- * arithmetic. Serves instructions and constant expressions alike, one leaf (a
- * vector's element) at a time. */
+/* Prints pure operations as C expressions: arithmetic, comparisons, casts and
+ * address arithmetic, for instructions and constant expressions alike.
+ * Handles one leaf (an element of a vector) at a time. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ static const struct {
     {LLVMIntSLE, "<=", true},
 };
 
-/* a and b stand for the operands. The unordered forms are negations of the
- * opposite ordered ones, which a NaN makes false. */
+/* a and b are the operands. Unordered comparisons are negations of the
+ * opposite ordered ones, which are false for a NaN. */
 static const struct {
   LLVMRealPredicate predicate;
   const char *before, *sign, *after;
@@ -80,7 +80,7 @@ static struct leaf leaf_of(struct lower *lower, LLVMTypeRef type, unsigned index
   return index < leaves.count ? leaves.at[index] : (struct leaf){.kind = SCALAR_U32, .bits = 32};
 }
 
-/* Halfs are converted to other numbers by way of float. */
+/* Conversions between half and other numbers go through float. */
 static const char *as_float(struct lower *lower, const struct leaf *leaf, const char *expression) {
   return leaf->kind == SCALAR_HALF ? lower_print(lower, "(float)%s", expression) : expression;
 }
@@ -96,7 +96,7 @@ static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLV
   if (!scalar_is_integer(leaf.kind))
     return lower_print(lower, "%s %s %s", a, sign, b);
   if (leaf.kind == SCALAR_U1024 && strchr("*/%", *sign))
-    lower_fail(lower, "%s of integers of %u bits is not supported", sign, leaf.bits);
+    lower_fail(lower, "the operator %s is not supported for integers of %u bits", sign, leaf.bits);
   const char *mask = lower_mask(lower, &leaf), *name = scalar_names[leaf.kind];
   if (opcode == LLVMSDiv || opcode == LLVMSRem) {
     a = lower_signed(lower, &leaf, a);
@@ -128,7 +128,7 @@ static const char *print_icmp(struct lower *lower, LLVMValueRef value, unsigned 
     }
     return lower_print(lower, "%s %s %s", a, comparisons[i].sign, b);
   }
-  lower_fail(lower, "integer comparison %d is not supported", (int)predicate);
+  lower_fail(lower, "integer comparison predicate %d is not supported", (int)predicate);
   return "false";
 }
 
@@ -162,7 +162,7 @@ static const char *print_select(struct lower *lower, LLVMValueRef value, unsigne
                      use_operand(lower, value, 1, index), use_operand(lower, value, 2, index));
 }
 
-/* The base plus the sum of indices times sizes. */
+/* Prints the base address plus the sum of indices times element sizes. */
 static const char *print_address(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(value);
   bool is_vector = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
@@ -206,7 +206,7 @@ static const char *print_address(struct lower *lower, LLVMValueRef value, unsign
   return text;
 }
 
-/* An expression of the leaf's kind as an unsigned integer of its width. */
+/* Returns the bits of an expression as an unsigned integer of the same width. */
 static const char *to_bits(struct lower *lower, const struct leaf *leaf, const char *expression) {
   switch (leaf->kind) {
   case SCALAR_FLOAT:
@@ -251,8 +251,8 @@ static const char *wide_name(unsigned bits) {
   return scalar_names[bits <= INT_BITS ? SCALAR_U32 : scalar_of_bits(bits)];
 }
 
-/* The bits of one leaf of the result, gathered from those of the operand's
- * leaves that overlap it. */
+/* Prints one leaf of the result, assembled from the bits of the
+ * operand's leaves that overlap it. */
 static const char *print_bitcast(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMValueRef source = LLVMGetOperand(value, 0);
   struct leaves from = lower_leaves(lower, LLVMTypeOf(source));

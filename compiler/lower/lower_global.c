@@ -1,7 +1,7 @@
-/* Global variables: __local ones become __shared__ arrays, constants become
- * __constant__ arrays, or read-only global memory where that bank is too small, and
- * program-scope variables global memory, which the module keeps from launch to launch.
- * Every variable is an array of bytes, words or addresses; uses cast. */
+/* Global variables. __local variables become __shared__ arrays. Constants become
+ * __constant__ arrays, or read-only global memory once the constant bank is full.
+ * Program-scope variables become global memory, which the module keeps between launches.
+ * Each variable is an array of bytes, words or addresses, and its uses cast it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "base/number.h"
 #include "compiler/lower/lower_state.h"
 
-/* The constant bank of a module holds 64 KiB (docs/hardware/cubin.md, bank 3); a
- * part is left for NVRTC's own. */
+/* The constant bank of a module has 64 KiB (docs/hardware/cubin.md, bank 3).
+ * Part of it is reserved for NVRTC's own constants. */
 enum { CONSTANT_BYTES_MAX = 60 * 1024, WORD = 8 };
 
-/* An address in an initial value. */
+/* An address that is part of an initial value. */
 struct reference {
   uint64_t offset;
   LLVMValueRef target; /* global variable */
@@ -33,7 +33,7 @@ static void put_integer(struct contents *contents, uint64_t offset, uint64_t siz
     contents->bytes[offset + i] = (unsigned char)(value >> 8 * i);
 }
 
-/* A pointer constant: a global variable, or a function, plus a number of bytes. */
+/* Resolves a constant pointer: a global variable or a function, plus an offset in bytes. */
 static bool resolve_address(struct lower *lower, LLVMValueRef value, struct reference *out) {
   uint64_t addend = 0;
   while (LLVMGetValueKind(value) == LLVMConstantExprValueKind) {
@@ -153,8 +153,8 @@ static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
   return find_global(lower, variable)->number;
 }
 
-/* By way of an integer: NVRTC 13.0 has an internal error when it tries to evaluate, at compile
- * time, a call in an initialisation with the address of a __constant__ variable. */
+/* Casts by way of an integer. NVRTC 13.0 fails with an internal error if it evaluates, at compile
+ * time, a call in an initialiser that uses the address of a __constant__ variable. */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable) {
   return lower_print(lower, "((char *)(u64)&g%u)", global_number(lower, variable));
 }
@@ -167,8 +167,8 @@ static void print_words(struct lower *lower, const unsigned char *bytes, uint64_
   }
 }
 
-/* Without addresses: an array of 64-bit words. With them: a struct of such
- * arrays and pointers. */
+/* Prints an array of 64-bit words, or, if the value contains
+ * addresses, a struct of such arrays and pointers. */
 static void print_initialised(struct lower *lower, const char *space, const char *constant,
                               unsigned number, uint64_t align, uint64_t size,
                               const struct contents *contents) {
@@ -216,7 +216,7 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
     return;
   }
   if (!initial) {
-    lower_fail(lower, "the variable '%s' is not defined", LLVMGetValueName(variable));
+    lower_fail(lower, "the variable '%s' is declared but not defined", LLVMGetValueName(variable));
     return;
   }
   if (align < WORD)
@@ -237,8 +237,8 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
           compare_references);
     bool fits = constant && lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
     lower->constant_bytes += fits ? size : 0;
-    /* NVRTC 13.0 takes the address of a __constant__ variable for null when it reads it from a
-     * const variable at compile time. */
+    /* When NVRTC 13.0 evaluates a const variable at compile time, it reads the
+     * address of a __constant__ variable as null. */
     bool foldable = constant && !contents.reference_count;
     print_initialised(lower, fits ? "__constant__" : "__device__", foldable ? "const " : "", number,
                       align, size, &contents);
@@ -249,13 +249,15 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   free(contents.references);
 }
 
-/* Once for each variable, after those whose addresses it holds: NVRTC accepts no cycles. */
+/* Declares the variable once, after the variables whose addresses
+ * it contains. NVRTC accepts no cycles. */
 static void declare_global(struct lower *lower, LLVMValueRef variable) {
   unsigned number = global_number(lower, variable);
   enum progress *progress = &find_global(lower, variable)->progress;
   if (*progress == OPEN)
     lower_fail(lower,
-               "the initial value of '%s' leads back to its own address, which is not supported",
+               "the initial value of '%s' contains its own address through other variables, which "
+               "is not supported",
                LLVMGetValueName(variable));
   if (*progress != UNTOUCHED || lower->failed)
     return;
@@ -264,7 +266,8 @@ static void declare_global(struct lower *lower, LLVMValueRef variable) {
   *progress = DONE;
 }
 
-/* A whole module is printed with all variables that are used, a unit with those it uses. */
+/* A whole module declares all variables that are used in it; a
+ * unit declares those that the unit uses. */
 void lower_list_globals(struct lower *lower) {
   unsigned count = 0;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {

@@ -1,12 +1,11 @@
-/* Pairs of halfs: the machine's half unit does two adjacent elements of a
- * vector at once. */
+/* Pairs of halves: one instruction of the half unit computes two adjacent elements of a vector. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
 
 static const struct {
   LLVMOpcode opcode;
-  const char *function; /* of a call: the intrinsic's name in lower.cuh */
+  const char *function; /* for a call: the name of the intrinsic in lower.cuh */
   const char *pair;     /* in half.cuh */
   unsigned operands;
 } pairs[] = {

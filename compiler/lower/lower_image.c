@@ -1,7 +1,6 @@
-/* Images and samplers. clang passes both as pointers, but they are values: an image is
- * the address of a description among the kernel's parameters, a sampler is a word of
- * bits in the place of the address. So no handle may be taken for an address of
- * global memory. */
+/* Images and samplers. clang passes both as pointers, but they are values: for an image, the
+ * address of its description among the kernel's parameters; for a sampler, a word of bits instead
+ * of an address. Such a handle must not be treated as an address in global memory. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
@@ -9,7 +8,7 @@
 static const char image_file[] = "image.cuh";
 static const char image_prefix[] = "ocl_image", sampler_name[] = "ocl_sampler";
 
-/* OpenCL C's image types; clang names them in mangled names like ocl_image2d_ro. */
+/* OpenCL C's image types. In mangled names clang calls them e.g. ocl_image2d_ro. */
 static const struct {
   const char *name;
   uint32_t type; /* enum kernel_arg_image */
@@ -60,7 +59,7 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
 
 static const char sampler_function[] = "__translate_sampler_initializer";
 
-/* The bits of a sampler that is written in the program. */
+/* Returns the bits of a sampler that is a literal in the program. */
 static LLVMValueRef literal_bits(LLVMValueRef value) {
   if (!LLVMIsACallInst(value))
     return NULL;
@@ -108,7 +107,7 @@ bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symb
 
 /* ---- which pointers are handles ---------------------------------------------------- */
 
-/* Handles are marked: instructions with metadata, arguments with an attribute. */
+/* Handles are marked: instructions by metadata, arguments by an attribute. */
 static const char mark_name[] = "tegracl.handle";
 
 static unsigned argument_index(LLVMValueRef argument) {
@@ -140,7 +139,7 @@ static void mark_handle(struct lower *lower, LLVMValueRef value) {
 
 static void mark_sources(struct lower *lower, LLVMValueRef value);
 
-/* Marks what callers pass. */
+/* Marks the values that callers pass as this argument. */
 static void mark_argument(struct lower *lower, LLVMValueRef argument) {
   LLVMValueRef function = LLVMGetParamParent(argument);
   const unsigned number = argument_index(argument) - 1;
@@ -152,7 +151,7 @@ static void mark_argument(struct lower *lower, LLVMValueRef argument) {
   }
 }
 
-/* Marks what is stored in the variable. */
+/* Marks the values that are stored in the variable. */
 static void mark_variable(struct lower *lower, LLVMValueRef variable) {
   if (!LLVMIsAAllocaInst(variable))
     return;
@@ -163,7 +162,7 @@ static void mark_variable(struct lower *lower, LLVMValueRef variable) {
   }
 }
 
-/* Marks a handle and all that it may come from. */
+/* Marks a handle and all values that it may come from. */
 static void mark_sources(struct lower *lower, LLVMValueRef value) {
   if ((!LLVMIsAInstruction(value) && !LLVMIsAArgument(value)) || lower_is_handle(lower, value))
     return;
@@ -192,7 +191,8 @@ static void mark_sources(struct lower *lower, LLVMValueRef value) {
   }
 }
 
-/* From the library's functions that take images or samplers back to kernels' parameters. */
+/* Marks handles, starting at calls of library functions that take images or
+ * samplers and going back to the parameters of kernels. */
 void lower_find_handles(struct lower *lower) {
   struct mangle mangle;
   lower->handle_mark = LLVMGetMDKindIDInContext(LLVMGetModuleContext(lower->module), mark_name,

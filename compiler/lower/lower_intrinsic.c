@@ -1,12 +1,12 @@
-/* LLVM's intrinsic functions: those into which LLVM's optimiser turns plain
- * OpenCL C. Their CUDA C counterparts are in device/lower.cuh. */
+/* LLVM's intrinsic functions that its optimiser creates from plain OpenCL C.
+ * device/lower.cuh has their counterparts in CUDA C. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
 
-/* Elementwise: llvm.<name>.<type> becomes function(arguments). Integers of odd
- * widths are not among them. */
+/* Elementwise intrinsics: llvm.<name>.<type> becomes
+ * function(arguments). Does not include integers of odd widths. */
 static const struct {
   const char *name;
   const char *function;
@@ -51,7 +51,7 @@ static const struct {
     {"smul.with.overflow.", "mul_overflow_", 2, true},
 };
 
-/* Hints to an optimiser, and others without effect here. */
+/* Intrinsics without an effect here, such as hints for the optimiser. */
 static const char *const ignored[] = {
     "lifetime.",       "assume",        "dbg.",      "experimental.noalias.scope.decl",
     "invariant.start", "invariant.end", "donothing", "sideeffect",
@@ -61,8 +61,8 @@ static const char *const ignored[] = {
 /* Vector reductions: llvm.vector.reduce.<name>.<type>. */
 static const struct {
   const char *name;
-  const char *sign;     /* the operator, or NULL */
-  const char *function; /* else the function of two elements */
+  const char *sign;     /* the operator; NULL if there is none */
+  const char *function; /* function of two elements, if there is no operator */
   bool is_signed, has_start;
 } reductions[] = {
     {"add.", "+", NULL, false, false},      {"mul.", "*", NULL, false, false},
@@ -94,7 +94,7 @@ static bool has_odd_width(const struct leaf *leaf) {
   return scalar_is_integer(leaf->kind) && leaf->bits != scalar_storage_bits(leaf->kind);
 }
 
-/* {value, overflow flag}: the function returns the flag. */
+/* Prints an operation with the result {value, overflow flag}. The C function returns the flag. */
 static void print_overflow(struct lower *lower, LLVMValueRef call, const char *function,
                            bool is_signed) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(call));
@@ -160,7 +160,8 @@ static bool print_reduction(struct lower *lower, LLVMValueRef call, const char *
   return false;
 }
 
-/* memcpy, memmove and memset, with the alignment that the call promises. */
+/* Returns a pointer argument of memcpy, memmove or memset with
+ * the alignment that the call promises. */
 static const char *use_aligned(struct lower *lower, LLVMValueRef call, unsigned number) {
   LLVMValueRef pointer = LLVMGetOperand(call, number);
   unsigned kind = LLVMGetEnumAttributeKindForName("align", strlen("align"));

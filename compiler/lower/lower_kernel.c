@@ -1,18 +1,17 @@
-/* Kernel entry points: parameters, and the description of each kernel that goes
- * into the program binary. */
+/* Kernel entry points: their parameters, and the descriptions of kernels in the program binary. */
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
 
-/* LLVM's number of the calling convention spir_kernel (llvm/IR/CallingConv.h). */
+/* SPIR_KERNEL is LLVM's number for the calling convention spir_kernel (llvm/IR/CallingConv.h). */
 enum { SPIR_KERNEL = 76, POINTER_BYTES = 8, LOCAL_OFFSET_BYTES = 4, DIMENSIONS = 3 };
 
 bool lower_is_kernel(LLVMValueRef function) {
   return LLVMGetFunctionCallConv(function) == SPIR_KERNEL && !LLVMIsDeclaration(function);
 }
 
-/* OpenCL C 1.x, or -cl-uniform-work-group-size. */
+/* True for OpenCL C 1.x and with -cl-uniform-work-group-size. */
 bool lower_is_uniform(LLVMValueRef kernel) {
   static const char name[] = "uniform-work-group-size", yes[] = "true";
   unsigned size = 0;
@@ -43,8 +42,8 @@ uint64_t lower_argument_align(struct lower *lower, LLVMValueRef function, unsign
                    : LLVMABIAlignmentOfType(lower->layout, type);
 }
 
-/* Prints one parameter and what the body calls it; fills in the argument's size,
- * and its kind unless it is an image or a sampler, which describe_argument knows. */
+/* Prints one parameter and the name that the body uses for it. Fills in the argument's size
+ * and kind; for images and samplers describe_argument sets the kind. */
 static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned number,
                             LLVMValueRef argument, struct binary_arg *arg) {
   LLVMTypeRef type = LLVMTypeOf(argument), byval = lower_byval_type(function, number);
@@ -55,7 +54,7 @@ static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned
   } else if (byval) {
     uint64_t size = lower_size(lower, byval);
     if (size == 0)
-      lower_fail(lower, "argument %u is a struct without members, which is not supported", number);
+      lower_fail(lower, "argument %u is an empty struct, which is not supported", number);
     arg->size = (uint32_t)size;
     text_printf(code, "param<u8, %llu, %llu> a%u", (unsigned long long)size,
                 (unsigned long long)lower_argument_align(lower, function, number, byval), number);
@@ -67,7 +66,7 @@ static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned
     for (unsigned i = 0; i < leaves.count; i++)
       lower_alias(lower, argument, i, lower_print(lower, "a%u.s[%u]", number, i));
   } else if (leaves.count != 1) {
-    lower_fail(lower, "argument %u has a type that is not supported", number);
+    lower_fail(lower, "the type of argument %u is not supported", number);
   } else if (leaves.at[0].kind != SCALAR_POINTER) {
     arg->size = (uint32_t)lower_size(lower, type);
     text_printf(code, "const %s a%u", scalar_names[leaves.at[0].kind], number);
@@ -91,7 +90,7 @@ static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned
   }
 }
 
-/* Metadata of a function by name; NULL if it has none. */
+/* Returns the function's metadata of this name, or NULL. */
 static LLVMValueRef find_metadata(struct lower *lower, LLVMValueRef function, const char *name) {
   LLVMContextRef context = LLVMGetModuleContext(lower->module);
   unsigned kind = LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name));
@@ -105,7 +104,7 @@ static LLVMValueRef find_metadata(struct lower *lower, LLVMValueRef function, co
   return found;
 }
 
-/* The operands of a metadata node, in lower->names; NULL and 0 if there are none. */
+/* Returns the operands of a metadata node, allocated in lower->names, or NULL with a count of 0. */
 static LLVMValueRef *metadata_operands(struct lower *lower, LLVMValueRef function, const char *name,
                                        unsigned *count) {
   LLVMValueRef node = find_metadata(lower, function, name);
@@ -138,7 +137,7 @@ static enum kernel_arg_access access_of(const char *text) {
                                        : KERNEL_ARG_ACCESS_NONE;
 }
 
-/* Types that clang passes as pointers, although they are not addresses. */
+/* Whether clang passes the type as a pointer although it is not an address. */
 static bool is_opaque(const char *type) {
   static const char *const names[] = {"event_t", "queue_t"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -153,7 +152,7 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
   const char *access = metadata_string(lower, function, "kernel_arg_access_qual", number);
   const char *base_type = metadata_string(lower, function, "kernel_arg_base_type", number);
   if (!lower->failed && (is_opaque(base_type) || strstr(qualifiers, "pipe")))
-    lower_fail(lower, "kernel arguments of the type '%s%s' are not supported",
+    lower_fail(lower, "kernel arguments of type '%s%s' are not supported",
                strstr(qualifiers, "pipe") ? "pipe " : "", base_type);
   arg->kind = lower_handle_kind(base_type, &arg->image);
   arg->access = access_of(access);
@@ -178,7 +177,7 @@ static void read_size(struct lower *lower, LLVMValueRef function, const char *na
               size[2]);
 }
 
-/* vec_type_hint: an undefined value of the type, and whether it is signed. */
+/* Reads vec_type_hint, which is an undefined value of the type and whether it is signed. */
 static void read_type_hint(struct lower *lower, LLVMValueRef function, struct text *attributes) {
   static const char *const names[SCALAR_KINDS] = {
       [SCALAR_U8] = "char",      [SCALAR_U16] = "short", [SCALAR_U32] = "int",
@@ -201,7 +200,8 @@ static void read_type_hint(struct lower *lower, LLVMValueRef function, struct te
 
 enum { WARP = 32 };
 
-/* intel_reqd_sub_group_size, of OpenCL C and of SPIR-V's SubgroupSize: a warp, or an error. */
+/* Reads intel_reqd_sub_group_size, from OpenCL C or SPIR-V's SubgroupSize.
+ * Any size other than that of a warp is an error. */
 static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
                                struct text *attributes) {
   unsigned count;
@@ -210,12 +210,14 @@ static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
     return;
   const unsigned size = (unsigned)LLVMConstIntGetZExtValue(list[0]);
   if (size != WARP)
-    lower_fail(lower, "the kernel '%s' needs sub-groups of %u work-items; they have %u here",
+    lower_fail(lower,
+               "the kernel '%s' requires sub-groups of %u work-items, but the device has "
+               "sub-groups of %u",
                LLVMGetValueName(function), size, (unsigned)WARP);
   text_printf(attributes, "%sintel_reqd_sub_group_size(%u)", attributes->size ? " " : "", size);
 }
 
-/* LOWER_SUB_GROUPS: SPIR-V's SubgroupsPerWorkgroup. */
+/* Reads LOWER_SUB_GROUPS, which is SPIR-V's SubgroupsPerWorkgroup. */
 static void read_sub_groups(struct lower *lower, LLVMValueRef function,
                             struct binary_kernel *kernel) {
   unsigned count;
@@ -231,7 +233,7 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
   struct text attributes = {0};
   for (const char *c = name; *c; c++)
     if (!lower_is_name_character(*c))
-      lower_fail(lower, "the kernel's name '%s' has other characters than a-z, A-Z, 0-9 and _",
+      lower_fail(lower, "the kernel name '%s' contains characters other than a-z, A-Z, 0-9 and _",
                  name);
   read_type_hint(lower, function, &attributes);
   read_size(lower, function, "work_group_size_hint", kernel->hinted_block, &attributes);

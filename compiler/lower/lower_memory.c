@@ -1,6 +1,5 @@
-/* Loads, stores and atomic operations. Adjacent elements are moved with one
- * wide access where the alignment allows it; accesses below their natural
- * alignment are split into smaller ones. */
+/* Loads, stores and atomic operations. If the alignment allows it, one wide access moves several
+ * adjacent elements. Accesses with less than natural alignment are split. */
 #include <inttypes.h>
 
 #include "compiler/lower/lower_state.h"
@@ -14,7 +13,7 @@ const char *lower_space_hint(struct lower *lower, LLVMValueRef value, const stru
              : "";
 }
 
-/* Whether NVRTC sees the memory that a pointer comes from. */
+/* Whether NVRTC can see which memory the pointer points to. */
 static bool is_rooted(struct lower *lower, LLVMValueRef pointer, unsigned depth) {
   if (depth > ROOT_DEPTH_MAX)
     return true;
@@ -50,7 +49,7 @@ static bool is_rooted(struct lower *lower, LLVMValueRef pointer, unsigned depth)
 
 const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned leaf) {
   const char *text = lower_use(lower, pointer, leaf);
-  /* The hint at the access, not at the definition, keeps null pointers null. */
+  /* A hint at the access, rather than at the definition, keeps null pointers null. */
   if (LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind &&
       LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == SPACE_LOCAL &&
       !is_rooted(lower, pointer, 0))
@@ -71,7 +70,7 @@ static const char *unsigned_of_bytes(uint64_t bytes) {
   return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64";
 }
 
-/* Bytes that a leaf takes in memory; i24 takes 3. */
+/* Size of a leaf in memory; an i24 takes 3 bytes. */
 static uint64_t memory_bytes(const struct leaf *leaf) {
   return (leaf->bits + 7) / 8;
 }
@@ -80,7 +79,7 @@ static bool is_power_of_two(uint64_t value) {
   return value && !(value & (value - 1));
 }
 
-/* The largest piece of an access with this alignment. */
+/* Returns the largest size that this alignment allows for the next piece of an access. */
 static uint64_t piece_size(uint64_t left, uint64_t align) {
   enum { PIECE_MAX = 8 };
   uint64_t size = PIECE_MAX;
@@ -99,8 +98,8 @@ static const char *memory_name(const struct leaf *leaf) {
   return leaf->kind == SCALAR_BOOL ? "u8" : scalar_names[leaf->kind];
 }
 
-/* C++ does not copy a struct, such as a half, from or to volatile memory. A u1024 may have more
- * bits than the leaf. */
+/* Whether one C assignment can move the leaf. C++ cannot copy a class, such as half, from or
+ * to volatile memory, and a u1024 may have more bits than the leaf. */
 static bool moves_whole(const struct leaf *leaf, uint64_t align, const char *is_volatile) {
   uint64_t bytes = memory_bytes(leaf);
   return is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes &&
@@ -148,8 +147,8 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
   }
 }
 
-/* How many leaves from first on are adjacent, of one kind, and can be moved with
- * one access of at most 16 bytes: 4, 2 or 1. */
+/* Number of leaves, starting at first, that one access of at most 16 bytes can move
+ * because they are adjacent and of one kind: 4, 2 or 1. */
 static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t align) {
   const struct leaf *leaf = &leaves->at[first];
   uint64_t bytes = memory_bytes(leaf);
@@ -170,11 +169,11 @@ static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t
   return 1;
 }
 
-/* A load or store: the leaves of its type and their address. */
+/* A load or store: its address and the leaves of its type. */
 struct access {
   struct leaves leaves;
   uint64_t align;
-  bool plain; /* neither volatile nor atomic: leaves may move together */
+  bool plain; /* neither volatile nor atomic, so leaves may move together */
   const char *pointer;
 };
 
@@ -183,7 +182,7 @@ static void fence_if(struct lower *lower, bool fenced) {
     text_puts(&lower->body, "__threadfence();\n");
 }
 
-/* Begins an access through a pointer operand, with the fence that its order requires. */
+/* Begins an access through a pointer operand: prints the fence that its memory order requires. */
 static struct access begin_access(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type,
                                   unsigned operand) {
   const LLVMAtomicOrdering order = LLVMGetOrdering(instruction);
@@ -197,7 +196,7 @@ static struct access begin_access(struct lower *lower, LLVMValueRef instruction,
   return access;
 }
 
-/* How many leaves from i on move at once, and the qualifier of one that does not. */
+/* Returns how many leaves, starting at i, move together. */
 static unsigned access_run(const struct access *access, unsigned i) {
   return access->plain ? run_length(&access->leaves, i, access->align) : 1;
 }
@@ -268,7 +267,7 @@ static const struct {
     {LLVMAtomicRMWBinOpUMin, "atomicMin", false},  {LLVMAtomicRMWBinOpFAdd, "atomicAdd", false},
 };
 
-/* CUDA's 32- and 64-bit atomic functions take these types. */
+/* Returns the type for CUDA's 32- and 64-bit atomic functions. */
 static const char *atomic_name(struct lower *lower, const struct leaf *leaf, bool is_signed) {
   switch (leaf->kind) {
   case SCALAR_U32:
@@ -304,7 +303,7 @@ static void atomic_rmw(struct lower *lower, LLVMValueRef instruction) {
                 scalar_names[leaf->kind], atomics[i].function, name, pointer, name, value);
     return;
   }
-  lower_fail(lower, "atomic operation %d is not supported", (int)operation);
+  lower_fail(lower, "the atomic operation %d is not supported", (int)operation);
 }
 
 static void atomic_cmpxchg(struct lower *lower, LLVMValueRef instruction) {

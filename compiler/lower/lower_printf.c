@@ -1,26 +1,25 @@
-/* printf. The device library writes a record of the call, with the arguments as they
- * are and the address of the format; the host reads the format (client/print.c). So a
- * condition may choose the format or a string: the optimiser merges the calls of two
- * branches into such a call. */
+/* printf. The device library writes a record of each call, with the raw arguments and the address
+ * of the format, and the host formats it (client/print.c). The format or a string may thus depend
+ * on a condition, which happens when the optimiser merges calls from two branches. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
 
 enum {
-  PRINT_FIELD_MAX = 4095, /* of width and precision, as C asks for */
-  SHOWN_MAX = 32,         /* of a format in a message */
-  FORMATS_MAX = 256,      /* values visited to find the formats that conditions choose */
+  PRINT_FIELD_MAX = 4095, /* largest width and precision, the minimum that C requires */
+  SHOWN_MAX = 32,         /* number of characters of a format in a message */
+  FORMATS_MAX = 256,      /* values visited in the search for formats that depend on conditions */
 };
 
 static const char library_file[] = "printf.cuh";
 
-/* clang's name, and that of modules in SPIR-V. */
+/* Whether the symbol is printf, by clang's name or by the name in SPIR-V modules. */
 bool lower_is_printf(const char *symbol) {
   static const char mangled[] = "_Z6printf";
   return !strcmp(symbol, "printf") || !strncmp(symbol, mangled, sizeof mangled - 1);
 }
 
-/* The C expression of one scalar, in the type that selects its print_type. */
+/* Returns a scalar as a C expression of the type that selects its print_type. */
 static const char *typed_element(struct lower *lower, const struct leaf *leaf, const char *text) {
   switch (leaf->kind) {
   case SCALAR_POINTER:
@@ -45,7 +44,7 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
   LLVMTypeRef type = LLVMTypeOf(value);
   struct leaves leaves = lower_leaves(lower, type);
   if (!is_printable(type, &leaves)) {
-    lower_fail(lower, "an argument of printf has a type that cannot be printed");
+    lower_fail(lower, "printf cannot print an argument of this type");
     return;
   }
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
@@ -59,7 +58,8 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
   text_puts(out, "}");
 }
 
-/* The number at *at, or one above the limit; *at moves past it. */
+/* Reads the number at *at and moves *at past it. Numbers above
+ * the limit become the limit plus one. */
 static unsigned read_number(const char **at, const char *end) {
   unsigned number = 0;
   for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
@@ -68,8 +68,8 @@ static unsigned read_number(const char **at, const char *end) {
   return number;
 }
 
-/* Refuses conversions that print much more than a line: a few bytes of a program would become
- * megabytes in the application. */
+/* Refuses conversions with a very large width or precision: a few bytes of program
+ * would become megabytes of output in the application. */
 static void check_format(struct lower *lower, const char *format, size_t size) {
   const char *end = format + size;
   for (const char *at = format; (at = memchr(at, '%', (size_t)(end - at)));) {
@@ -84,13 +84,12 @@ static void check_format(struct lower *lower, const char *format, size_t size) {
     const bool has_precision = at < end && *at == '.';
     at += has_precision;
     if ((has_precision && read_number(&at, end) > PRINT_FIELD_MAX) || wide)
-      lower_fail(lower, "the width and precision of a conversion of printf may be at most %d: %.*s",
+      lower_fail(lower, "the width and precision of a printf conversion must be at most %d: %.*s",
                  PRINT_FIELD_MAX, (int)(at - begin < SHOWN_MAX ? at - begin : SHOWN_MAX), begin);
   }
 }
 
-/* Checks the constant strings that the value can be, and visits at most *left values to find
- * them. */
+/* Checks the constant strings that the value may be. Visits at most *left values to find them. */
 static void check_formats(struct lower *lower, LLVMValueRef value, unsigned *left) {
   size_t size;
   if (!*left)

@@ -1,4 +1,4 @@
-/* LLVM types as lists of scalar leaves, and the C types of scalars. */
+/* Represents LLVM types as lists of scalar leaves, and scalars as C types. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
@@ -128,7 +128,7 @@ static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t o
     break;
   default: {
     char *name = LLVMPrintTypeToString(type);
-    lower_fail(lower, "values of the type %s are not supported", name);
+    lower_fail(lower, "values of type %s are not supported", name);
     LLVMDisposeMessage(name);
     leaf.kind = SCALAR_U32;
   }

@@ -1,6 +1,6 @@
-/* Where a module is cut into units: after every kernel that is large enough for a
- * compilation by NVRTC, else after several in a row. A cut depends on the kernels around
- * it alone, so a program to which a kernel is added keeps its other units.
+/* Cuts a module into units. A kernel that is large enough for a separate NVRTC compilation gets
+ * its own unit, and several smaller kernels in a row share one. Each cut depends only on the
+ * kernels near it, so adding a kernel to a program leaves most units unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 
 #include "compiler/lower/lower_state.h"
 
-/* In instructions of LLVM, with those of the functions that a kernel calls. NVRTC takes about a
- * millisecond for each, after 40 ms for the start. */
+/* Costs are numbers of LLVM instructions in a kernel and its callees. NVRTC takes
+ * about 40 ms to start and 1 ms for each instruction. */
 enum {
-  UNIT_COST = 256,  /* most, of kernels that share a unit */
-  WHOLE_COST = 512, /* most, of programs that stay whole */
-  CUT_BY_NAME = 4,  /* one of so many kernels begins a unit whatever its cost */
+  UNIT_COST = 256,  /* maximum for kernels that share a unit */
+  WHOLE_COST = 512, /* maximum for a program that is not cut */
+  CUT_BY_NAME = 4,  /* one kernel in this many begins a unit regardless of its cost */
 };
 
 struct cutter {
   struct lower *lower;
-  unsigned *ends; /* of units: numbers of kernels */
+  unsigned *ends; /* for each unit, the number of the kernel after its last */
   unsigned count, kernels;
 };
 
-/* Whether there is memory that kernels share, of which each unit would have a copy. */
+/* Whether kernels share a global variable. Each unit would have a separate copy of it. */
 static bool shares_memory(struct lower *lower) {
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
     const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(at));

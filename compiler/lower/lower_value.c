@@ -1,4 +1,4 @@
-/* Names and constants: the C expression for each leaf of an LLVM value. */
+/* Names and constants: returns the C expression for each leaf of an LLVM value. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bit
   return lower_print(lower, "__longlong_as_double(0x%" PRIx64 "ll)", bits);
 }
 
-/* More than 64 bits: the C interface gives only the decimal text. */
+/* Constants of more than 64 bits, for which LLVM's C interface only provides decimal text. */
 static const char *wide_constant(struct lower *lower, const struct leaf *leaf,
                                  LLVMValueRef constant) {
   enum { WORD_BITS = 64, WORDS_MAX = WIDEST_BITS / WORD_BITS };
@@ -192,8 +192,8 @@ static LLVMTypeRef integer_type_of(LLVMValueRef value, unsigned bits) {
   return LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), bits);
 }
 
-/* A leaf of extractelement or insertelement on a constant vector, which clang does not fold
- * without optimisation. NULL: another kind of expression. */
+/* Returns a leaf of extractelement or insertelement on a constant vector, which clang does not
+ * fold without optimisation. Returns NULL for other expressions. */
 static const char *constant_element(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
                                     unsigned index) {
   if (opcode != LLVMExtractElement && opcode != LLVMInsertElement)
@@ -213,7 +213,7 @@ static const char *constant_leaf(struct lower *lower, LLVMValueRef value, unsign
   LLVMTypeRef type = LLVMTypeOf(value);
   struct leaves leaves = lower_leaves(lower, type);
   if (index >= leaves.count) {
-    lower_fail(lower, "a constant has no element %u", index);
+    lower_fail(lower, "a constant does not have an element %u", index);
     return "0";
   }
   const struct leaf *leaf = &leaves.at[index];
@@ -261,14 +261,14 @@ const char *lower_use(struct lower *lower, LLVMValueRef value, unsigned leaf) {
     return slot->leaf[leaf];
   if (LLVMIsAGlobalVariable(value))
     return lower_global_address(lower, value);
-  /* In OpenCL C only blocks hold the address of a function. It is not read: clang turns their
-   * calls into calls of the function. */
+  /* In OpenCL C only blocks contain addresses of functions. The address is never read,
+   * because clang turns calls of a block into calls of its function. */
   if (LLVMIsAFunction(value))
     return "(char *)0";
   if (LLVMIsConstant(value))
     return constant_leaf(lower, value, leaf);
   char *text = LLVMPrintValueToString(value);
-  lower_fail(lower, "the use of '%.200s' as a value is not supported", text);
+  lower_fail(lower, "'%.200s' cannot be used as a value", text);
   LLVMDisposeMessage(text);
   return "0";
 }

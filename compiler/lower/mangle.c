@@ -1,7 +1,6 @@
-/* The part of the Itanium C++ name mangling that OpenCL C uses: builtin types,
- * vectors, qualified pointers with address spaces, and substitutions.
- * Source: Itanium C++ ABI, section 5.1 "External Names", and the extensions
- * of clang (vendor qualifiers U3AS1, U7_Atomic). */
+/* Parses the subset of Itanium C++ name mangling that OpenCL C needs: builtin types, vectors,
+ * qualified pointers with address spaces, and substitutions. Sources: Itanium C++ ABI, section 5.1
+ * "External Names", and clang's extensions (the vendor qualifiers U3AS1 and U7_Atomic). */
 #include "compiler/lower/mangle.h"
 
 #include <ctype.h>
@@ -48,7 +47,7 @@ static bool parse_name(struct parser *parser, char *name) {
   return true;
 }
 
-/* S_ is the first remembered type, S0_ the second, in base 36. */
+/* S_ is the first substitution candidate and S0_ the second; numbers are in base 36. */
 static bool parse_substitution(struct parser *parser, struct mangle_type *type) {
   unsigned index = 0;
   if (*parser->at != '_') {
@@ -88,7 +87,7 @@ static bool parse_extended(struct parser *parser, struct mangle_type *type, unsi
   return remember_substitution(parser, type);
 }
 
-/* _Atomic is its own type, not a qualifier, although it is written as one. */
+/* _Atomic makes a separate type, although its mangling looks like that of a qualifier. */
 static const char atomic_prefix[] = "U7_Atomic";
 
 static bool at_atomic(const struct parser *parser) {
@@ -103,8 +102,8 @@ static bool parse_atomic(struct parser *parser, struct mangle_type *type, unsign
   return remember_substitution(parser, type);
 }
 
-/* Qualifiers before a type: r V K and vendor ones. Together they make one
- * substitution candidate. */
+/* Parses the qualifiers r, V, K and those of vendors before a type.
+ * Together they are one substitution candidate. */
 static bool parse_qualified(struct parser *parser, struct mangle_type *type, unsigned depth) {
   bool is_const = false, is_volatile = false;
   for (; !at_atomic(parser); parser->at++) {
@@ -129,8 +128,8 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
   return remember_substitution(parser, type);
 }
 
-/* In OpenCL C every pointee has an address space. The target's space 0 is not
- * printed, but the pointee qualified by it is its own substitution candidate
+/* Every pointee in OpenCL C has an address space. The target's space 0 is
+ * not mangled, but the qualified pointee is still a substitution candidate
  * (clang's CXXNameMangler::mangleQualifiers). */
 static bool parse_pointer(struct parser *parser, struct mangle_type *type, unsigned depth) {
   if (!parse_type(parser, type, depth + 1))

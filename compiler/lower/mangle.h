@@ -1,6 +1,5 @@
-/* Reads the Itanium-mangled names that clang gives to OpenCL built-in
- * functions and to overloadable user functions: they have the signedness, which
- * LLVM IR lacks. */
+/* Parses the Itanium-mangled names of OpenCL built-in functions and of overloadable user
+ * functions. Unlike LLVM IR, the names tell signed from unsigned types. */
 #ifndef TEGRACL_MANGLE_H
 #define TEGRACL_MANGLE_H
 
@@ -28,12 +27,12 @@ enum mangle_base {
 
 struct mangle_type {
   enum mangle_base base;
-  unsigned lanes;    /* 1, or the vector's length */
+  unsigned lanes;    /* number of elements of a vector, otherwise 1 */
   unsigned pointers; /* levels of indirection */
-  bool is_const;     /* of the innermost pointee */
+  bool is_const;     /* qualifier of the innermost pointee */
   bool is_volatile;
   bool is_atomic;
-  bool is_qualified;          /* by an address space at least; for the parser */
+  bool is_qualified;          /* has an address space or other qualifiers; used by the parser */
   char name[MANGLE_NAME_MAX]; /* MANGLE_NAMED */
 };
 
@@ -43,7 +42,8 @@ struct mangle {
   unsigned arg_count;
 };
 
-/* False if symbol is not a mangled function name of the forms OpenCL C needs. */
+/* Returns false if symbol is not a mangled function name, or has
+ * a form that OpenCL C does not use. */
 bool mangle_parse(const char *symbol, struct mangle *out);
 
 #endif

@@ -1,8 +1,7 @@
-/* 64-bit arithmetic of which only the low half matters, in 32 bits. OpenCL's
- * work-item functions return size_t, and programs make an int of it: clang then
- * moves the truncation after the arithmetic, and writes the extension of an
- * index as a shift to the left and back. GPUs have 32-bit registers, and NVRTC
- * does not undo this.
+/* Replaces 64-bit arithmetic by 32-bit arithmetic if only the lower half of the result is used.
+ * OpenCL's work-item functions return size_t, and many programs convert the result to int.
+ * clang then moves the truncation after the arithmetic, and extends an index by shifting it
+ * left and back. GPUs have 32-bit registers, and NVRTC does not undo this.
  */
 #include "compiler/lower/narrow.h"
 
@@ -33,10 +32,10 @@ static bool is_constant(LLVMValueRef value, uint64_t number) {
   return read_constant(value, &found) && found == number;
 }
 
-/* ---- values whose low half is zero ----------------------------------------------------- */
+/* ---- values whose lower half is zero --------------------------------------------------- */
 
-/* The upper half of value, if its lower one is zero: of x << 32, and of that plus
- * a constant. NULL for others. New instructions go to the builder's position. */
+/* Returns the upper half of value if its lower half is zero: for x << 32, and for that plus a
+ * constant. Returns NULL otherwise. New instructions are inserted at the builder's position. */
 static LLVMValueRef upper_half(LLVMBuilderRef builder, LLVMValueRef value) {
   LLVMTypeRef half = LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), HALF);
   uint64_t number;
@@ -56,8 +55,8 @@ static bool may_have_upper_half(LLVMValueRef value) {
   return has_opcode(value, LLVMShl) || has_opcode(value, LLVMAdd);
 }
 
-/* The shift back, as an extension of the upper half; a comparison, as one of the
- * upper halves. NULL if it is neither. */
+/* Replaces a right shift by 32 by an extension of the upper half, and a comparison by one
+ * of the upper halves. Returns NULL for other instructions. */
 static LLVMValueRef without_shift(LLVMBuilderRef builder, LLVMValueRef value) {
   LLVMValueRef left = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 0) : NULL;
   if (!left || !has_bits(left, WIDE) || !may_have_upper_half(left))
@@ -88,7 +87,7 @@ static void replace_instruction(LLVMValueRef old, LLVMValueRef new) {
   LLVMInstructionEraseFromParent(old);
 }
 
-/* The builder's next instructions go before this one and have its line. */
+/* Makes the builder insert before this instruction, with its source line. */
 static void position_before(LLVMBuilderRef builder, LLVMValueRef instruction) {
   LLVMPositionBuilderBefore(builder, instruction);
   LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(instruction));
@@ -108,7 +107,7 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
       continue;
     LLVMValueRef shifted = LLVMGetOperand(instruction, 0);
     replace_instruction(instruction, new);
-    /* x << 32, or that plus a constant: the use of x must go, or x stays wide. */
+    /* Remove the unused x << 32 or its sum with a constant; otherwise x would stay 64-bit. */
     while (has_opcode(shifted, LLVMShl) || has_opcode(shifted, LLVMAdd)) {
       if (LLVMGetFirstUse(shifted))
         break;
@@ -119,13 +118,13 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
   }
 }
 
-/* ---- values of which only the low half is used ------------------------------------------- */
+/* ---- values of which only the lower half is used ----------------------------------------- */
 
 /* The instructions to be narrowed, sorted by their addresses. */
 struct candidates {
   LLVMValueRef *list;
-  LLVMValueRef *low; /* the low half of each; first an undef, which the computed value replaces */
-  bool *rejected;    /* more than the low half is used */
+  LLVMValueRef *low; /* the lower half of each candidate: a placeholder at first */
+  bool *rejected;    /* more than the lower half is used */
   size_t count, room;
 };
 
@@ -141,7 +140,7 @@ static size_t find_candidate(const struct candidates *c, LLVMValueRef value) {
   return found && !c->rejected[found - c->list] ? (size_t)(found - c->list) : SIZE_MAX;
 }
 
-/* Whether the low half of the value depends on the low halves of its operands alone. */
+/* Whether the lower half of the value depends only on the lower halves of its operands. */
 static bool is_narrowable(LLVMValueRef value) {
   uint64_t shift;
   if (!has_bits(value, WIDE))
@@ -195,8 +194,8 @@ static bool uses_upper_half(const struct candidates *c, LLVMValueRef value) {
   return false;
 }
 
-/* Rejects the values whose upper halves are used, and then their operands.
- * Backwards, since users mostly come later. */
+/* Rejects values whose upper halves are used, and then the operands of rejected values.
+ * Goes backwards, because most uses follow the definition. */
 static void reject_wide_uses(const struct candidates *c) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -206,8 +205,7 @@ static void reject_wide_uses(const struct candidates *c) {
   }
 }
 
-/* Makes the users that truncate value use low instead. The builder folds a
- * truncation to 32 bits. */
+/* Makes the truncations of value use low instead. The builder folds a truncation to 32 bits. */
 static void replace_truncations(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef low) {
   for (LLVMUseRef use = LLVMGetFirstUse(value), next; use; use = next) {
     LLVMValueRef user = LLVMGetUser(use);
@@ -219,7 +217,7 @@ static void replace_truncations(LLVMBuilderRef builder, LLVMValueRef value, LLVM
   }
 }
 
-/* The low half of an operand: of one that is narrowed, c->low. */
+/* Returns the lower half of an operand: for candidates, the one in c->low. */
 static LLVMValueRef low_half(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
                              LLVMValueRef value) {
   const size_t i = find_candidate(c, value);
@@ -247,7 +245,7 @@ static LLVMValueRef narrow_phi(LLVMBuilderRef builder, const struct candidates *
   return new;
 }
 
-/* A copy of the instruction in 32 bits. */
+/* Builds a 32-bit version of the instruction. */
 static LLVMValueRef narrow_instruction(LLVMBuilderRef builder, const struct candidates *c,
                                        LLVMTypeRef half, LLVMValueRef value) {
   position_before(builder, value);
@@ -261,7 +259,7 @@ static LLVMValueRef narrow_instruction(LLVMBuilderRef builder, const struct cand
                 : LLVMBuildBinOp(builder, opcode, left, right, "");
 }
 
-/* The placeholders are freezes, which the builder does not fold. */
+/* The placeholders are freeze instructions, because the builder does not fold them. */
 static void narrow_candidates(LLVMBuilderRef builder, const struct candidates *c,
                               LLVMTypeRef half) {
   for (size_t i = 0; i < c->count; i++)
@@ -286,7 +284,7 @@ static void narrow_candidates(LLVMBuilderRef builder, const struct candidates *c
 
 /* ---- work-item functions --------------------------------------------------------------- */
 
-/* The function that returns a sum of 64 bits, and the device library's for its low half. */
+/* The function that returns a 64-bit sum, and the device library's function for its lower half. */
 static const char global_id[] = "_Z13get_global_idj", global_id_low[] = "_Z15__global_id_lowj";
 
 static void narrow_calls(LLVMBuilderRef builder, LLVMModuleRef module, LLVMTypeRef half) {

@@ -1,5 +1,5 @@
-/* Reads SPIR-V modules: their structure, their specialization constants, what they require
- * of a device. Modules are not trusted: everything is checked against the size. */
+/* Reads SPIR-V modules: their structure, their specialization constants and what they require of a
+ * device. Modules are untrusted, so all accesses are checked against the size. */
 #include "compiler/spirv/spirv.h"
 
 #include <stdio.h>
@@ -9,12 +9,13 @@
 #include "compiler/compiler.h"
 #include "gpu/cubin/kernel_code.h"
 
-/* The universal limit of ids (section 2.17). */
+/* Universal limit of ids (section 2.17). */
 enum { BOUND_MAX = 0x3fffff + 1 };
 
 enum { ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
 
-/* Every instruction with the opcode and at least so many words. The instructions must be whole. */
+/* Loops over all instructions with the opcode and at least the given number of
+ * words. The module must consist of complete instructions. */
 #define FOR_EACH(at, words, count, wanted, least)                                                  \
   for (size_t at = SPIRV_HEADER_WORDS; at < (count);                                               \
        at += spirv_instruction_at((words) + at).length)                                            \
@@ -42,7 +43,7 @@ static bool has_known_version(const uint32_t *words) {
          !(words[SPIRV_VERSION_WORD] & OTHERS_MASK) && spirv_minor(words) <= SPIRV_MINOR_MAX;
 }
 
-/* Whether the instructions fill the module. */
+/* Whether the module consists of complete instructions. */
 static bool are_whole(const uint32_t *words, size_t count) {
   size_t at = SPIRV_HEADER_WORDS;
   while (at < count) {
@@ -58,14 +59,14 @@ static const char *fault(const uint32_t *words, size_t count) {
   if (!has_known_version(words))
     return "the module's version of SPIR-V is not supported";
   if (!words[SPIRV_BOUND_WORD] || words[SPIRV_BOUND_WORD] > BOUND_MAX || words[SPIRV_SCHEMA_WORD])
-    return "the module's header is damaged";
-  return are_whole(words, count) ? NULL : "the module's instructions are damaged or cut off";
+    return "the module's header is malformed";
+  return are_whole(words, count) ? NULL : "the module's instructions are malformed or truncated";
 }
 
 enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const char **why) {
   const size_t count = size / sizeof(uint32_t);
   *words = NULL;
-  *why = "the bytes are no SPIR-V module";
+  *why = "the data is not a SPIR-V module";
   if (size % sizeof(uint32_t) || count < SPIRV_HEADER_WORDS)
     return CC_INVALID_BINARY;
   uint32_t *copy = malloc(size);
@@ -89,7 +90,8 @@ enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const c
 
 /* ---- specialization constants -------------------------------------------------------- */
 
-/* The bytes of a width in bits; 0: no number has this width (section 2.16.1). */
+/* Returns the size in bytes of a number of this width in bits, or 0 if
+ * there are no such numbers (section 2.16.1). */
 static size_t number_size(uint32_t bits) {
   enum { BYTE_BITS = 8 };
   const size_t size = bits / BYTE_BITS;
@@ -98,7 +100,7 @@ static size_t number_size(uint32_t bits) {
   return is_known && bits % BYTE_BITS == 0 ? size : 0;
 }
 
-/* The size in bytes of a number of the type; 0 if it is no number. */
+/* Returns the size in bytes of a number of the type, or 0 for other types. */
 static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
   FOR_EACH(at, words, count, OP_TYPE_INT, 4)
   if (words[at + 1] == type)
@@ -109,10 +111,11 @@ static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
   return 0;
 }
 
-/* The size of the constant at a place; 0 if there is none, or its literal is damaged. */
+/* Returns the size of the constant at a place, or 0 if there is
+ * none or its literal is malformed. */
 static size_t size_at(const uint32_t *words, size_t count, size_t at) {
   const struct spirv_instruction instruction = spirv_instruction_at(words + at);
-  const size_t literal = 3; /* after opcode, type and result */
+  const size_t literal = 3; /* index of the literal, after opcode, type and result */
   if (instruction.opcode == OP_SPEC_CONSTANT_TRUE || instruction.opcode == OP_SPEC_CONSTANT_FALSE)
     return instruction.length == literal ? sizeof(uint8_t) : 0;
   if (instruction.opcode != OP_SPEC_CONSTANT || instruction.length <= literal)
@@ -121,7 +124,8 @@ static size_t size_at(const uint32_t *words, size_t count, size_t at) {
   return size <= (instruction.length - literal) * sizeof(uint32_t) ? size : 0;
 }
 
-/* The place of the specialization constant with a result id; count if there is none. */
+/* Returns the place of the specialization constant with this
+ * result id, or count if there is none. */
 static size_t find_result(const uint32_t *words, size_t count, uint32_t result) {
   for (size_t at = SPIRV_HEADER_WORDS; at < count; at += spirv_instruction_at(words + at).length)
     if (spirv_instruction_at(words + at).length > 2 && words[at + 2] == result &&
@@ -130,7 +134,7 @@ static size_t find_result(const uint32_t *words, size_t count, uint32_t result) 
   return count;
 }
 
-/* The place of the specialization constant with a SpecId; count if there is none. */
+/* Returns the place of the specialization constant with this SpecId, or count if there is none. */
 static size_t find_constant(const uint32_t *words, size_t count, uint32_t id) {
   FOR_EACH(at, words, count, OP_DECORATE, 4)
   if (words[at + 2] == DECORATION_SPEC_ID && words[at + 3] == id)
@@ -143,7 +147,7 @@ size_t cc_il_constant_size(const uint32_t *words, size_t count, uint32_t id) {
   return at < count ? size_at(words, count, at) : 0;
 }
 
-/* Replaces the default value: a module with the new one is the specialized module. */
+/* Replaces the default value. A module with a new default is the specialized module. */
 void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *value) {
   const size_t at = find_constant(words, count, id);
   if (at == count)
@@ -161,10 +165,10 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
 
 /* ---- what a module requires ------------------------------------------------------------ */
 
-/* Capabilities by number (section 3.31 and the extensions' texts): those that are offered, which
- * cl_khr_spirv_queries reports, and those that are refused by name. The latter contain the
- * capabilities of modules that were made for Vulkan by mistake, but not all of graphics.
- * X(number, name) */
+/* Capabilities by number (section 3.31 and the extensions' texts). The offered
+ * ones are reported by cl_khr_spirv_queries. The refused ones have names for error
+ * messages; they include those of modules that were made for Vulkan by mistake,
+ * but not all graphics capabilities. X(number, name) */
 #define OFFERED_CAPABILITIES(X)                                                                    \
   X(4, Addresses)                                                                                  \
   X(5, Linkage)                                                                                    \
@@ -270,7 +274,8 @@ const uint32_t *cc_il_capabilities(size_t *count) {
   return offered;
 }
 
-/* The extensions of the capabilities above, and those that add only a linkage or decorations. */
+/* The extensions for the capabilities above, and extensions that
+ * only add a linkage or decorations. */
 const char *const *cc_il_extensions(size_t *count) {
   static const char *const extensions[] = {
       "SPV_EXT_shader_atomic_float16_add",
@@ -313,11 +318,13 @@ static bool check_capability(uint32_t number, struct text *log) {
       return true;
   for (size_t i = 0; i < COUNT(refused_capabilities); i++)
     if (refused_capabilities[i].number == number) {
-      text_printf(log, "error: the module needs the capability %s, which the device lacks\n",
+      text_printf(log,
+                  "error: the module requires the capability %s, which the device does not "
+                  "support\n",
                   refused_capabilities[i].name);
       return false;
     }
-  text_printf(log, "error: the module needs capability number %u, which is not known\n", number);
+  text_printf(log, "error: the module requires the unknown capability %u\n", number);
   return false;
 }
 
@@ -346,24 +353,28 @@ uint32_t spirv_sub_groups(const uint32_t *words, size_t count, const char *kerne
   return 0;
 }
 
-/* Sub-groups are warps. */
+/* Checks required sub-groups, which are warps. */
 static bool check_sub_groups(enum spirv_mode mode, uint32_t wanted, struct text *log) {
   enum { WARP = 32 };
   if (mode == MODE_SUBGROUP_SIZE && wanted != WARP) {
-    text_printf(log, "error: the module needs sub-groups of %u work-items; they have %u here\n",
+    text_printf(log,
+                "error: the module requires sub-groups of %u work-items, but the device has "
+                "sub-groups of %u\n",
                 wanted, (unsigned)WARP);
     return false;
   }
   if (mode == MODE_SUBGROUPS_PER_WORKGROUP && (!wanted || wanted > KERNEL_SUB_GROUPS_MAX)) {
     text_printf(
-        log, "error: the module needs %u sub-groups in a work-group; from 1 to %u are possible\n",
+        log,
+        "error: the module requires %u sub-groups in a work-group; the device supports 1 to "
+        "%u\n",
         wanted, (unsigned)KERNEL_SUB_GROUPS_MAX);
     return false;
   }
   return true;
 }
 
-/* OpExecutionModeId entry mode id...: each id must be that of a constant. */
+/* Checks OpExecutionModeId entry mode id...: each id must be that of a constant. */
 static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struct text *log) {
   const enum spirv_mode mode = words[at + 2];
   uint32_t value = 0;
@@ -371,7 +382,7 @@ static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struc
     return true;
   for (size_t i = 3; i < spirv_instruction_at(words + at).length; i++)
     if (!spirv_number(words, count, words[at + i], &value)) {
-      text_printf(log, "error: the execution mode %u has the id %u, which is no constant number\n",
+      text_printf(log, "error: execution mode %u has the id %u, which is not a constant number\n",
                   mode, words[at + i]);
       return false;
     }
@@ -393,8 +404,8 @@ bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
   FOR_EACH(at, words, count, OP_MEMORY_MODEL, 3) {
     if (words[at + 1] != ADDRESSING_PHYSICAL64 || words[at + 2] != MEMORY_MODEL_OPENCL) {
       text_printf(log,
-                  "error: the module's memory model is %u with the addressing model %u; kernels "
-                  "for this device have OpenCL (2) with Physical64 (2)\n",
+                  "error: unsupported memory model %u with addressing model %u; this device "
+                  "requires OpenCL (2) with Physical64 (2)\n",
                   words[at + 2], words[at + 1]);
       return false;
     }
@@ -407,7 +418,7 @@ bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
 
 /* ---- removal of instructions ------------------------------------------------------------- */
 
-/* Removes the instructions for which keep is false; gives the new number of words. */
+/* Removes the instructions for which keep returns false. Returns the new number of words. */
 static size_t filter(uint32_t *words, size_t count,
                      bool (*keep)(const uint32_t *word, uint32_t data), uint32_t data) {
   size_t kept = SPIRV_HEADER_WORDS;
@@ -440,12 +451,16 @@ static bool is_no_aliasing(const uint32_t *word, uint32_t data) {
   return instruction.opcode < OP_ALIAS_DOMAIN_DECL || instruction.opcode > OP_ALIAS_SCOPE_LIST_DECL;
 }
 
-/* Lists of scopes are the last memory operands of a load or store, as their bits are the highest.
- * They are overwritten with instructions of one word, which is_no_aliasing removes. */
+/* Removes alias scope lists, which are the last memory operands of a load or
+ * store because their bits are the highest. Overwrites them with one-word
+ * instructions, which is_no_aliasing removes later. */
 static void drop_scopes(uint32_t *word) {
   enum { SCOPES = 0x30000 }; /* AliasScopeINTELMask, NoAliasINTELMask */
   const struct spirv_instruction instruction = spirv_instruction_at(word);
-  const size_t mask = instruction.opcode == OP_LOAD ? 4 : 3; /* OpStore pointer value mask */
+  const size_t mask =
+      instruction.opcode == OP_LOAD
+          ? 4
+          : 3; /* index of the memory operands; those of OpStore follow pointer and value */
   if ((instruction.opcode != OP_LOAD && instruction.opcode != OP_STORE) ||
       instruction.length <= mask)
     return;
@@ -471,12 +486,12 @@ static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {
   return instruction.opcode != OP_TYPE_SAMPLER || instruction.length != 2 || word[1] == first;
 }
 
-/* The operands of an instruction that can be a sampler type, from *first to before *end: the first
- * operand of instructions that have a type, and operands of types. Before the types are literals,
- * except in names and decorations. */
+/* Finds the operands of an instruction that can be a sampler type, from *first to before *end: the
+ * first operand of instructions with a type, and the operands of type declarations. Instructions
+ * before the types contain literals, except for names and decorations. */
 static void find_types(struct spirv_instruction instruction, bool before_types, size_t *first,
                        size_t *end) {
-  enum { POINTER_TYPE = 3 }; /* OpTypePointer result class type */
+  enum { POINTER_TYPE = 3 }; /* index of the pointee in OpTypePointer result class type */
   const enum spirv_opcode opcode = instruction.opcode;
   *first = opcode == OP_TYPE_POINTER ? POINTER_TYPE : 1;
   *end = opcode == OP_TYPE_FUNCTION ? instruction.length : *first + 1;
@@ -484,7 +499,7 @@ static void find_types(struct spirv_instruction instruction, bool before_types, 
     *end = 0;
 }
 
-/* place: of the type that is renamed. */
+/* Renames the type that is declared at place. */
 static void rename_type(uint32_t *words, size_t count, size_t place, uint32_t to) {
   const uint32_t from = words[place + 1];
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {

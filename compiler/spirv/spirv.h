@@ -1,7 +1,7 @@
-/* SPIR-V modules as words: what the compiler reads and changes itself. The numbers are those of
- * the SPIR-V specification, sections 2.3 "Physical Layout" and 3 "Binary Form". All functions but
- * spirv_is take modules that cc_il_read has checked: count is of words, and the instructions fill
- * the module. */
+/* SPIR-V modules as arrays of words, for the parts of a module that the compiler reads and changes
+ * itself. All numbers are from the SPIR-V specification, sections 2.3 "Physical Layout" and 3
+ * "Binary Form". Except for spirv_is, all functions require modules that cc_il_read has checked:
+ * count is in words, and the module consists of complete instructions. */
 #ifndef TEGRACL_SPIRV_H
 #define TEGRACL_SPIRV_H
 
@@ -15,18 +15,18 @@
 enum {
   SPIRV_MAGIC = 0x07230203,
   SPIRV_VERSION_WORD = 1,
-  SPIRV_BOUND_WORD = 3, /* all ids are below */
+  SPIRV_BOUND_WORD = 3, /* upper bound of all ids */
   SPIRV_SCHEMA_WORD = 4,
   SPIRV_HEADER_WORDS = 5,
   SPIRV_MINOR_SHIFT = 8, /* in the version */
   SPIRV_MINOR_MAX = CC_IL_MINOR_MAX,
 };
 
-/* The most words that spirv_reword makes of a module: copies of nested arrays could take far more
- * memory. */
+/* Maximum size of a module after spirv_reword. Copying nested arrays element
+ * by element could otherwise take far more memory. */
 enum { REWORD_WORDS_MAX = 1 << 24 };
 
-/* The first word of an instruction. */
+/* Layout of the first word of an instruction. */
 enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff, SPIRV_LENGTH_MAX = 0xffff };
 
 enum spirv_opcode {
@@ -155,68 +155,70 @@ enum spirv_scope { SCOPE_DEVICE = 1, SCOPE_WORKGROUP = 2, SCOPE_SUBGROUP = 3 };
 
 struct spirv_instruction {
   enum spirv_opcode opcode;
-  size_t length; /* in words, with the first one */
+  size_t length; /* in words, including the first one */
 };
 
 static inline struct spirv_instruction spirv_instruction_at(const uint32_t *word) {
   return (struct spirv_instruction){*word & SPIRV_OPCODE_MASK, *word >> SPIRV_LENGTH_SHIFT};
 }
 
-/* Whether bytes begin with a module's magic number, in either byte order. No text does. */
+/* Whether bytes begin with the magic number of a module, in either byte order. Text never does. */
 bool spirv_is(const void *bytes, size_t size);
 
-/* The minor number of the version of a module. */
+/* Returns the minor version number of a module. */
 unsigned spirv_minor(const uint32_t *words);
 
-/* Whether the device has what the module requires: memory model, capabilities and execution modes.
- * log names the first thing that it lacks. */
+/* Whether the device supports the memory model, capabilities and execution modes that the
+ * module requires. Otherwise log names the first unsupported one. */
 bool spirv_check(const uint32_t *words, size_t count, struct text *log);
 
-/* The value of an integer constant of at most 32 bits, specialized or not. False: there is no such
- * constant. */
+/* Reads the value of an integer constant of at most 32 bits, specialized or
+ * not. Returns false if id is not such a constant. */
 bool spirv_number(const uint32_t *words, size_t count, uint32_t id, uint32_t *value);
 
-/* The number of sub-groups that the kernel needs in each work-group; 0: any. */
+/* Returns the number of sub-groups that the kernel requires in each
+ * work-group, or 0 if it accepts any. */
 uint32_t spirv_sub_groups(const uint32_t *words, size_t count, const char *kernel);
 
-/* Removes the merge instructions, which are only hints in kernels; gives the new number of
- * words. */
+/* Removes the merge instructions, which are only hints in
+ * kernels. Returns the new number of words. */
 size_t spirv_drop_merges(uint32_t *words, size_t count);
 
-/* Removes what SPV_INTEL_memory_access_aliasing adds, hints that spirv-val does not know; gives
- * the new number of words. */
+/* Removes the instructions of SPV_INTEL_memory_access_aliasing, which are hints and
+ * unknown to spirv-val. Returns the new number of words. */
 size_t spirv_drop_aliasing(uint32_t *words, size_t count);
 
-/* Replaces instructions of extensions that the tools do not know: spirv_plain.c. False: no
- * memory. */
+/* Replaces instructions of extensions that the tools do not support; see
+ * spirv_plain.c. Returns false if out of memory. */
 bool spirv_plain(uint32_t *words, size_t *count);
 
-/* Removes the extended instruction sets whose names begin with the prefix, with their
- * instructions. False: no memory. */
+/* Removes extended instruction sets whose names begin with the prefix, and
+ * their instructions. Returns false if out of memory. */
 bool spirv_drop_sets(uint32_t *words, size_t *count, const char *prefix);
 
-/* Joins several sampler types into one: the translator of LLVM 15 declares another one for
- * samplers written in the program. Gives the new number of words. */
+/* Merges several sampler types into one, because the translator of LLVM 15 declares a
+ * second one for literal samplers. Returns the new number of words. */
 size_t spirv_join_samplers(uint32_t *words, size_t count);
 
-/* Sorts the blocks of each function: spirv_order.c says why. False: no memory. */
+/* Sorts the blocks of each function; see spirv_order.c. Returns false if out of memory. */
 bool spirv_order(uint32_t *words, size_t count);
 
-/* A copy of the module for spirv-val, which the caller frees, with the corrections that
- * spirv_mend.c lists. NULL: no memory. */
+/* Returns a copy of the module for spirv-val, with the corrections listed in
+ * spirv_mend.c. The caller frees it. Returns NULL if out of memory. */
 uint32_t *spirv_mend(const uint32_t *words, size_t *count);
 
-/* A copy of the module, which the caller frees, whose phis have an entry for each edge to their
- * block (each_edge), or for each block with such an edge. NULL: no memory. */
+/* Returns a copy of the module whose phis have an entry for each edge to their block (each_edge)
+ * or for each predecessor. The caller frees it. Returns NULL if out of memory. */
 uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
 
-/* A copy of the module, which the caller frees, that loads built-in values as a whole:
- * spirv_builtin.c. NULL: no memory. */
+/* Returns a copy of the module that loads whole built-in values; see
+ * spirv_builtin.c. The caller frees it. Returns NULL if out of memory. */
 uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count);
 
-/* Replaces instructions that the translator of LLVM 15 does not know: spirv_reword.c. The module
- * must have been validated. Frees *words and puts the new ones there, which the caller frees.
- * False: no memory, or more than REWORD_WORDS_MAX words; *words is as before. */
+/* Replaces instructions that the translator of LLVM 15 does not support; see
+ * spirv_reword.c. The module must have been validated. Frees *words and stores the new
+ * module there, which the caller frees. Returns false, and leaves *words unchanged, if out
+ * of memory or if there would be more than REWORD_WORDS_MAX words. */
 bool spirv_reword(uint32_t **words, size_t *count);
 
 #endif

@@ -1,6 +1,6 @@
-/* Loads of a part of a built-in value, such as GlobalInvocationId.y, become loads of the whole
- * and an extraction: optimising compilers access a part of the variable, which the translator of
- * LLVM 15 does not support. */
+/* Replaces loads of a part of a built-in value, such as GlobalInvocationId.y, by
+ * a load of the whole value and an extraction. Optimising compilers load parts,
+ * which the translator of LLVM 15 does not support. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,19 +8,19 @@
 
 enum { BYTE_BITS = 8, LOAD_OPERANDS = 3, EXTRACT_OPERANDS = 4 };
 
-/* An address of a built-in variable, or of a part of it. */
+/* The address of a built-in variable or of a part of it. */
 struct part {
-  uint32_t variable; /* 0: the id is no such address */
+  uint32_t variable; /* 0 if the id is not such an address */
   uint32_t type;     /* of the pointer */
-  uint32_t bytes;    /* from the start of the variable */
-  uint32_t lane;     /* or, with bytes 0, the id of the index of a lane; 0: none */
+  uint32_t bytes;    /* offset from the start of the variable */
+  uint32_t lane;     /* if not 0, the id of the lane's index; bytes is then 0 */
 };
 
 struct builtins {
   const uint32_t *words;
   size_t count;
   uint32_t old_bound, bound;
-  size_t *place_of;   /* by id, of types and constants; 0: none */
+  size_t *place_of;   /* place of types and constants, by id; 0 for others */
   struct part *parts; /* by id */
   uint32_t *out;
   size_t size;
@@ -40,13 +40,13 @@ static uint32_t pointee(const struct builtins *b, uint32_t type) {
   return pointer ? pointer[3] : 0;
 }
 
-/* The type of a vector's elements; 0: it is no vector. */
+/* Returns the element type of a vector type, or 0 for other types. */
 static uint32_t element_of(const struct builtins *b, uint32_t type) {
   const uint32_t *vector = definition(b, type, OP_TYPE_VECTOR, 4);
   return vector ? vector[2] : 0;
 }
 
-/* In bytes, of a number or a vector of them; 0: something else. */
+/* Returns the size in bytes of a number or a vector of numbers, or 0 for other types. */
 static uint32_t size_of(const struct builtins *b, uint32_t type) {
   enum { THREE = 3, FOUR = 4 };
   const uint32_t *vector = definition(b, type, OP_TYPE_VECTOR, 4);
@@ -55,7 +55,7 @@ static uint32_t size_of(const struct builtins *b, uint32_t type) {
   return number ? lanes * (number[2] / BYTE_BITS) : 0;
 }
 
-/* Adds an index, a constant or a computed one, of elements of a size. */
+/* Adds an index, constant or computed, of elements of the given size. */
 static bool step(const struct builtins *b, struct part *part, uint32_t index, uint32_t size) {
   const uint32_t *constant = definition(b, index, OP_CONSTANT, 4);
   if (definition(b, index, OP_CONSTANT_NULL, 3))
@@ -69,11 +69,11 @@ static bool step(const struct builtins *b, struct part *part, uint32_t index, ui
   return size != 0;
 }
 
-/* Whether an instruction makes the address of a part: opcode base [element] [index]. */
+/* Whether an instruction computes the address of a part: opcode base [element] [index]. */
 static bool find_part(const struct builtins *b, enum spirv_opcode opcode, const uint32_t *operands,
                       size_t count, struct part *part) {
   if (!count || operands[0] >= b->old_bound || !b->parts[operands[0]].variable ||
-      !b->parts[operands[0]].type) /* a constant may have the decoration, too */
+      !b->parts[operands[0]].type) /* a constant may have the decoration too */
     return false;
   *part = b->parts[operands[0]];
   const uint32_t type = pointee(b, part->type);
@@ -134,7 +134,8 @@ static void emit(struct builtins *b, enum spirv_opcode opcode, const uint32_t *o
   b->size += count;
 }
 
-/* OpLoad type result pointer [..]. False: it loads no part. */
+/* Emits the replacement of OpLoad type result pointer [...].
+ * Returns false if it does not load a part. */
 static bool emit_load(struct builtins *b, const uint32_t *word) {
   const struct part *part = word[3] < b->old_bound ? &b->parts[word[3]] : NULL;
   if (!part || !part->variable || part->variable == word[3])
@@ -165,7 +166,7 @@ static bool is_of_part(const struct builtins *b, const uint32_t *word) {
 }
 
 uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count) {
-  enum { GROWTH = 3 }; /* of four words, at most nine */
+  enum { GROWTH = 3 }; /* four words become at most nine */
   const uint32_t bound = words[SPIRV_BOUND_WORD];
   struct builtins b = {.words = words, .count = *count, .old_bound = bound, .bound = bound};
   b.place_of = calloc(bound, sizeof *b.place_of);

@@ -1,12 +1,12 @@
-/* Corrects harmless violations of rules, so that spirv-val can check the rest. The translators of
- * LLVM 15 and older write
+/* Corrects harmless rule violations, so that spirv-val can check the rest. The translators of LLVM
+ * 15 and older write
  * - variables of a function that are not at its beginning,
- * - entry points that do not list the module's variables, as SPIR-V 1.4 demands,
- * - addresses of variables in constants, where the specification allows them only as initial
- *   values,
- * - saturation of conversions to the same type, which are left out.
- * Clocks become undefined values, as spirv-val applies rules of graphics to modules that read
- * them. Conversions of bfloat16, which it does not know, become those of integers. */
+ * - entry points that do not list the module's variables, which SPIR-V 1.4 requires,
+ * - addresses of variables in constants, where the specification only allows them as initial
+ * values,
+ * - saturation of conversions to the same type, which are then omitted.
+ * Clock reads become undefined values, because spirv-val applies graphics rules to modules with
+ * them. Conversions of bfloat16, which spirv-val does not support, become integer conversions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +15,16 @@
 struct mend {
   const uint32_t *words;
   size_t count;
-  uint32_t *type_of;   /* by id, of the module's variables; 0: something else */
+  uint32_t *type_of;   /* types of the module's variables, by id; 0 for other ids */
   uint32_t *variables; /* their ids */
   size_t variable_count;
-  bool *converted; /* by id: whether it is the result of a conversion */
+  bool *converted; /* by id: whether a conversion produces it */
   uint32_t bound;
   uint32_t *out;
   size_t size;
 };
 
-/* Lengths of instructions in words, of a variable the least, and places of operands. */
+/* Lengths of instructions in words (for a variable, the minimum) and indices of operands. */
 enum {
   VARIABLE_WORDS = 4,
   NULL_WORDS = 3,
@@ -34,7 +34,7 @@ enum {
   CONSTITUENTS = 3
 };
 
-/* The version whose entry points list all variables. */
+/* From this minor version on, entry points list all variables. */
 enum { INTERFACES_MINOR = 4 };
 
 static void put(struct mend *mend, const uint32_t *words, size_t count) {
@@ -53,14 +53,14 @@ static bool is_hidden_capability(const uint32_t *word) {
          (word[1] == CAPABILITY_SHADER_CLOCK || word[1] == CAPABILITY_BFLOAT16_CONVERSION);
 }
 
-/* The opcode that replaces this one for spirv-val; 0: none does. */
+/* Returns the opcode that replaces this one for spirv-val, or 0 if it is kept. */
 static uint32_t stand_in(enum spirv_opcode opcode) {
   return opcode == OP_CONVERT_F_TO_BF16   ? OP_CONVERT_F_TO_U
          : opcode == OP_CONVERT_BF16_TO_F ? OP_CONVERT_U_TO_F
                                           : 0;
 }
 
-/* Conversions, in functions and in constants. */
+/* Whether the opcode is a conversion, which may also be part of a constant. */
 static bool is_conversion(enum spirv_opcode opcode) {
   return (opcode >= OP_CONVERT_F_TO_U && opcode <= OP_SAT_CONVERT_U_TO_S) ||
          opcode == OP_SPEC_CONSTANT_OP;
@@ -76,7 +76,8 @@ static void find_conversions(struct mend *mend) {
   }
 }
 
-/* True if it decorates with SaturatedConversion what is not a conversion. */
+/* Whether the instruction is a SaturatedConversion decoration of
+ * something other than a conversion. */
 static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_DECORATE && instruction.length > 2 &&
@@ -84,7 +85,7 @@ static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uin
          !mend->converted[word[1]];
 }
 
-/* Lists the variables in front of the functions; gives the number of entry points. */
+/* Lists the variables outside of functions. Returns the number of entry points. */
 static size_t find_variables(struct mend *mend) {
   size_t entries = 0;
   for (size_t at = SPIRV_HEADER_WORDS, length; at < mend->count; at += length) {
@@ -102,7 +103,7 @@ static size_t find_variables(struct mend *mend) {
   return entries;
 }
 
-/* The name ends with the first word that has a zero byte. */
+/* Returns the end of the name, whose last word contains a zero byte. */
 static size_t name_end(const uint32_t *word, size_t length) {
   size_t at = ENTRY_NAME;
   while (at < length && memchr(word + at, 0, sizeof *word) == NULL)
@@ -121,7 +122,7 @@ static void put_entry(struct mend *mend, const uint32_t *word, size_t length) {
   mend->out[start] = (uint32_t)(mend->size - start) << SPIRV_LENGTH_SHIFT | OP_ENTRY_POINT;
 }
 
-/* The constant, with null for each address of a variable. */
+/* Writes the constant with null in place of each variable's address. */
 static void put_composite(struct mend *mend, const uint32_t *word, size_t length,
                           uint32_t old_bound) {
   const uint32_t first = mend->bound;
@@ -139,8 +140,8 @@ static void put_composite(struct mend *mend, const uint32_t *word, size_t length
       mend->out[start + i] = next++;
 }
 
-/* Copies the variables of a function, or all its other instructions, from a place after its first
- * label to its end. Gives the place of the end. */
+/* Copies either the variables of a function or all its other instructions, starting after
+ * the first label. Returns the place of the function's end. */
 static size_t put_body(struct mend *mend, size_t at, bool variables) {
   for (size_t length; at < mend->count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(mend->words + at);
@@ -193,7 +194,7 @@ uint32_t *spirv_mend(const uint32_t *words, size_t *count) {
   if (mend.type_of && mend.variables && mend.converted) {
     find_conversions(&mend);
     const size_t entries = find_variables(&mend);
-    /* A word may become those of a null, and a list one of all variables. */
+    /* each word may become a null constant, and each entry point may list all variables */
     const size_t room = *count * (1 + NULL_WORDS) + entries * mend.variable_count;
     mend.out = calloc(room, sizeof *mend.out);
   }

@@ -1,26 +1,27 @@
-/* Puts the blocks of a module's functions after the blocks that dominate them, as SPIR-V
- * demands (section 2.16.1 "Universal Validation Rules"). LLVM IR has no such order, and
- * the translators of LLVM 15 and older keep LLVM's. */
+/* Sorts the blocks of a module's functions so that each one follows the block that dominates
+ * it, as SPIR-V requires (section 2.16.1 "Universal Validation Rules"). LLVM IR has no such
+ * rule, and the translators of LLVM 15 and older keep LLVM's order. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/spirv/spirv.h"
 
 struct block {
-  size_t start, end; /* in words: the label, after the last instruction */
+  size_t start, end; /* words, from the label to the end of the last instruction */
   size_t exit;       /* the last instruction */
-  size_t visited;    /* words of exit that have been followed; 0: not reached */
-  size_t case_words; /* of each case if exit is a switch: one or two of a literal, and a label */
+  size_t visited;    /* words of exit that have been followed; 0 if unvisited */
+  size_t case_words; /* words of a case if exit is a switch: one or two for the literal, one for the
+                        label */
 };
 
 struct order {
   const uint32_t *words;
   uint32_t bound;
-  uint32_t *block_of; /* by label: the number of the block plus one, 0: none */
+  uint32_t *block_of; /* number of the block plus one, by label; 0 for other ids */
   struct block *blocks;
   size_t block_count;
-  size_t *stack; /* block numbers on the way from the entry */
-  size_t *done;  /* block numbers, last one first */
+  size_t *stack; /* numbers of the blocks on the path from the entry */
+  size_t *done;  /* numbers of finished blocks, the last one first */
   uint32_t *sorted;
 };
 
@@ -30,7 +31,7 @@ static bool is_label(const struct order *order, uint32_t id) {
   return id < order->bound && order->block_of[id];
 }
 
-/* As in spirv_phi.c. */
+/* Counts the words of a switch case like case_words in spirv_phi.c. */
 static size_t count_case_words(const struct order *order, size_t place) {
   enum { NARROW = 2, WIDE = 3 };
   const uint32_t *word = order->words + place;
@@ -40,7 +41,8 @@ static size_t count_case_words(const struct order *order, size_t place) {
   return NARROW;
 }
 
-/* Whether a word of a block's last instruction is a literal: it may have the number of a label. */
+/* Whether a word of a block's last instruction is a literal, which
+ * may be equal to the id of a label. */
 static bool is_literal(const struct order *order, const struct block *block, size_t i) {
   const enum spirv_opcode opcode = spirv_instruction_at(order->words + block->exit).opcode;
   if (opcode == OP_BRANCH_CONDITIONAL)
@@ -49,8 +51,8 @@ static bool is_literal(const struct order *order, const struct block *block, siz
          (i - SWITCH_CASES) % block->case_words != block->case_words - 1;
 }
 
-/* The next successor of a block; block_count if there is none. Each label in the last instruction
- * counts. */
+/* Returns the next successor of a block, or block_count if there is none.
+ * Every label in the last instruction is a successor. */
 static size_t next_successor(const struct order *order, struct block *block) {
   const size_t length = spirv_instruction_at(order->words + block->exit).length;
   while (block->visited < length) {
@@ -69,7 +71,7 @@ static void push_block(struct order *order, size_t number, size_t *depth) {
   order->stack[(*depth)++] = number;
 }
 
-/* Depth first from the entry: done becomes the reverse postorder, from its end. */
+/* Walks depth-first from the entry. Fills done from its end, which gives the reverse postorder. */
 static size_t walk(struct order *order) {
   size_t depth = 0, done = 0;
   push_block(order, 0, &depth);
@@ -86,14 +88,15 @@ static size_t walk(struct order *order) {
   return done;
 }
 
-/* Appends a block to those that are sorted. */
+/* Appends a block to the sorted ones. */
 static size_t append_block(struct order *order, const struct block *block, size_t size) {
   memcpy(order->sorted + size, order->words + block->start,
          (block->end - block->start) * sizeof *order->words);
   return size + (block->end - block->start);
 }
 
-/* Sorts the blocks listed, which fill words[start] up to the last one's end. */
+/* Sorts the listed blocks, which occupy words from the first
+ * block's start to the last block's end. */
 static void sort_blocks(struct order *order, uint32_t *words) {
   size_t size = 0;
   if (!order->block_count)
@@ -130,7 +133,7 @@ static void sort_functions(struct order *order, uint32_t *words, size_t count) {
 }
 
 bool spirv_order(uint32_t *words, size_t count) {
-  const size_t most = count / 2; /* a label has two words */
+  const size_t most = count / 2; /* a block has at least the two words of its label */
   struct order order = {.words = words, .bound = words[SPIRV_BOUND_WORD]};
   order.block_of = calloc(order.bound, sizeof *order.block_of);
   order.blocks = calloc(most + 1, sizeof *order.blocks);

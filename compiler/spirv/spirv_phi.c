@@ -1,6 +1,6 @@
-/* Phis of LLVM IR have an entry for each edge from another block, and a switch may have many to
- * one block; those of SPIR-V have an entry for each block. The translators of LLVM 15 write and
- * read LLVM's. */
+/* Converts between the phis of LLVM IR and SPIR-V. In LLVM IR a phi has an entry for each incoming
+ * edge, and a switch may have many edges to one block; in SPIR-V it has an entry for each
+ * predecessor. The translators of LLVM 15 read and write phis of the first kind. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@ struct phis {
   const uint32_t *words;
   size_t count;
   uint32_t bound;
-  size_t *exit_of;  /* by label: its block's last instruction; 0: no label */
-  uint32_t *phi_of; /* by label: the last phi, counted from 1, that had an entry for it */
-  uint32_t *value;  /* and the entry's value */
+  size_t *exit_of;  /* last instruction of a block, by label; 0 for other ids */
+  uint32_t *phi_of; /* by label: number, from 1, of the last phi with an entry for it */
+  uint32_t *value;  /* by label: value in that entry */
   bool each_edge;
 };
 
-/* Places of operands in an instruction's words. */
+/* Indices of operands in an instruction's words. */
 enum {
   PHI_ENTRIES = 3,
   BRANCH_TRUE = 2,
@@ -43,8 +43,8 @@ static void find_exits(struct phis *phis) {
   }
 }
 
-/* Words of a case: a literal of one word or two, and a label. The type of the selector is not
- * looked up: with literals of two words, not every second word is a label. */
+/* Returns the size of a case in words: a literal of one or two words, and a label. Does not look
+ * up the type of the selector: if literals have two words, not every second word is a label. */
 static size_t case_words(const struct phis *phis, const uint32_t *word, size_t length) {
   enum { NARROW = 2, WIDE = 3 };
   for (size_t i = SWITCH_CASES + NARROW - 1; i < length; i += NARROW)
@@ -70,7 +70,8 @@ static size_t edges(const struct phis *phis, uint32_t from, uint32_t to) {
   return found ? found : 1;
 }
 
-/* Writes the entries of a phi of the block to out, if that is not NULL; gives their words. */
+/* Writes the entries of a phi of the block to out unless that is
+ * NULL. Returns their size in words. */
 static size_t put_entries(struct phis *phis, const uint32_t *word, uint32_t block, uint32_t phi,
                           uint32_t *out) {
   size_t size = 0;
@@ -90,7 +91,7 @@ static size_t put_entries(struct phis *phis, const uint32_t *word, uint32_t bloc
   return size;
 }
 
-/* Copies the module to out, if that is not NULL; gives its words. */
+/* Copies the module to out unless that is NULL. Returns its size in words. */
 static size_t copy(struct phis *phis, uint32_t *out) {
   size_t size = SPIRV_HEADER_WORDS;
   uint32_t block = 0, phi = 0;

@@ -1,6 +1,6 @@
-/* Replaces or removes what spirv-val or llvm-spirv 15 do not know: execution modes with ids of
- * constants, split barriers, non-semantic instructions, and defaults of fast math, whose
- * permissions are not used here. Modules have not been validated. */
+/* Replaces or removes instructions that spirv-val or llvm-spirv 15 do not support: execution modes
+ * whose operands are ids of constants, split barriers, non-semantic instructions, and fast-math
+ * defaults, whose permissions are not used here. Modules have not been validated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 struct plain {
   const uint32_t *words;
   uint32_t bound;
-  const char *prefix; /* of the names of instruction sets that are removed */
-  bool *is_nothing;   /* by id: such a set, or the result of one of its instructions */
+  const char *prefix; /* prefix of the names of instruction sets to be removed */
+  bool *is_nothing;   /* by id: a removed set, or the result of one of its instructions */
 };
 
 static bool is_marked(const struct plain *plain, uint32_t id) {
   return id < plain->bound && plain->is_nothing[id];
 }
 
-/* Whether the literal string at words begins with the text, of which size bytes are compared. */
+/* Whether the literal string at words begins with the size bytes of text. */
 static bool begins_with(const uint32_t *words, size_t count, const char *text, size_t size) {
   return count * sizeof *words >= size && !memcmp(words, text, size);
 }
@@ -28,7 +28,7 @@ static bool is_empty_instruction(const struct plain *plain, const uint32_t *word
          instruction.length > 3 && is_marked(plain, word[3]);
 }
 
-/* Marks the sets and the results of their instructions. Sets come first in a module. */
+/* Marks removed sets and the results of their instructions. A module declares sets first. */
 static void find_empty(struct plain *plain, size_t count) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
     const uint32_t *word = plain->words + at;
@@ -55,7 +55,7 @@ static bool is_known_here(const uint32_t *word, size_t length) {
   return false;
 }
 
-/* An instruction of such a set, or one that names or decorates it. */
+/* Whether the instruction belongs to a removed set, or names or decorates one of its results. */
 static bool is_of_set(const struct plain *plain, const uint32_t *word) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   switch (instruction.opcode) {
@@ -113,8 +113,8 @@ static bool is_dropped(const uint32_t *word, bool has_fast_math) {
   }
 }
 
-/* Replaces a split barrier: the arrival by a memory barrier, the wait by a whole barrier. Gives the
- * words written, no more than the instruction has. */
+/* Replaces a split barrier: arrive becomes a memory barrier, and wait becomes a full barrier.
+ * Returns the number of words written, which is at most the length of the instruction. */
 static size_t put_barrier(uint32_t *out, const uint32_t *word) {
   enum { BARRIER_WORDS = 4, MEMORY_BARRIER_WORDS = 3 };
   const uint32_t execution = word[1], memory = word[2], semantics = word[3];
@@ -131,7 +131,8 @@ static size_t put_barrier(uint32_t *out, const uint32_t *word) {
   return MEMORY_BARRIER_WORDS;
 }
 
-/* Replaces OpExecutionModeId entry mode id... by OpExecutionMode with the numbers. */
+/* Replaces OpExecutionModeId entry mode id... by OpExecutionMode
+ * with the values of the constants. */
 static void resolve_mode(uint32_t *words, size_t count, size_t at) {
   uint32_t *word = words + at;
   const size_t length = spirv_instruction_at(word).length;
@@ -166,6 +167,6 @@ bool spirv_plain(uint32_t *words, size_t *count) {
     kept += length;
   }
   *count = kept;
-  /* SPV_KHR_non_semantic_info: such sets never change what a module does. */
+  /* By SPV_KHR_non_semantic_info, these sets do not affect the semantics of a module. */
   return spirv_drop_sets(words, count, "NonSemantic.");
 }

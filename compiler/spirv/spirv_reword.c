@@ -1,15 +1,15 @@
-/* Replaces what the translator of LLVM 15 does not know, or translates wrongly: null constants that
- * are numbers, composites of values and accesses to their members, OpCopyMemory, shuffles of
- * different vectors, hints about vectors, clocks, atomic sums of halves, and what came with SPIR-V
- * 1.4 and later. Modules have been validated before, without their debug information, but no access
- * to memory relies on that. */
+/* Replaces instructions that the translator of LLVM 15 does not support or translates wrongly:
+ * null constants that are numbers, composites of values and accesses to their members,
+ * OpCopyMemory, shuffles of different vector types, hints about vectors, clock reads, atomic
+ * addition of halves, and additions of SPIR-V 1.4 and later. Modules have been validated without
+ * their debug information, but memory accesses here do not rely on that. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/spirv/spirv.h"
 
-/* Instructions that have a type (first operand) and a result (second operand): the ranges
- * of opcodes, of section 3.42 "Instructions" and the extensions' texts. */
+/* Ranges of opcodes whose first operand is a type and whose second is a result
+ * (section 3.42 "Instructions" and the extensions' texts). */
 static const struct {
   uint16_t first, last;
 } typed[] = {
@@ -21,10 +21,11 @@ static const struct {
     {6035, 6035}, {6116, 6117}, {6401, 6408},
 };
 
-/* The last version 1.x that the translator takes, with the place of the 1. */
+/* Newest minor version that the translator accepts, and the position of the major version. */
 enum { TRANSLATOR_MINOR_MAX = 4, MAJOR_SHIFT = 16 };
 
-/* Lanes of a vector; elements of the largest array that is copied one by one. */
+/* Maximum lanes of a vector, and elements of the largest array
+ * that is copied element by element. */
 enum { LANES_MAX = 16, ELEMENTS_MAX = 4096 };
 
 struct words {
@@ -33,27 +34,27 @@ struct words {
   bool failed;
 };
 
-/* Functions of OpenCL C that read clocks: one for each scope and each type of result. */
+/* Functions of OpenCL C that read clocks, one for each scope and result type. */
 enum { CLOCK_TYPES = 2, CLOCKS = 3 * CLOCK_TYPES };
 
-/* Functions that add to a half: one for each storage class. */
+/* Functions that add to a half, one for each storage class. */
 enum { HALF_SUMS = 3, HALF_BITS = 16 };
 enum { STORAGE_WORKGROUP = 4, STORAGE_CROSS_WORKGROUP = 5, STORAGE_GENERIC = 8 };
 
 struct reword {
   const uint32_t *words;
   size_t count;
-  uint32_t bound;      /* of the ids so far */
+  uint32_t bound;      /* upper bound of the ids so far */
   uint32_t old_bound;  /* of the module's */
-  uint32_t *type_of;   /* by id, of values; 0: none */
-  size_t *place_of;    /* by id, of types and constants; 0: none */
-  struct words *out;   /* before or functions, where instructions go now */
-  struct words before; /* what comes before the functions */
+  uint32_t *type_of;   /* types of values, by id; 0 for other ids */
+  size_t *place_of;    /* places of types and constants, by id; 0 for other ids */
+  struct words *out;   /* current output: before or functions */
+  struct words before; /* everything before the functions */
   struct words functions;
   bool decorated;          /* declare_functions has been called */
-  uint32_t clocks[CLOCKS]; /* ids of functions; 0: not used */
+  uint32_t clocks[CLOCKS]; /* ids of functions; 0 if unused */
   uint32_t half_sums[HALF_SUMS];
-  uint32_t wide_type; /* ids of a 64-bit integer's type, and its 1; 0: none yet */
+  uint32_t wide_type; /* ids of a 64-bit integer type and its constant 1; 0 if not yet declared */
   uint32_t wide_one;
 };
 
@@ -116,7 +117,7 @@ static void find_results(struct reword *reword) {
   }
 }
 
-/* The instruction that makes an id; NULL if it is none of the module's types and values. */
+/* Returns the instruction that defines a type or value of the module, or NULL for other ids. */
 static const uint32_t *definition(const struct reword *reword, uint32_t id) {
   return id < reword->old_bound && reword->place_of[id] ? reword->words + reword->place_of[id]
                                                         : NULL;
@@ -160,7 +161,7 @@ static uint32_t wide_one(struct reword *reword) {
   return reword->wide_one;
 }
 
-/* OpConstantNull type result: the translator knows it for composites and pointers only. */
+/* OpConstantNull type result. The translator supports it only for composites and pointers. */
 static bool reword_null(struct reword *reword, const uint32_t *word) {
   const uint32_t bits = bits_of(reword, word[1]);
   if (is_made_by(definition(reword, word[1]), OP_TYPE_BOOL, 2))
@@ -190,8 +191,8 @@ static bool reword_comparison(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpPtrDiff type result pointer pointer, in elements; an element's size is the address of
- * the second one of an array at 0. */
+/* OpPtrDiff type result pointer pointer. The result is a number of elements. The size of an
+ * element is the address of element 1 in an array at address 0. */
 static bool reword_difference(struct reword *reword, const uint32_t *word) {
   const uint32_t pointer_type = type_of(reword, word[3]);
   if (!pointer_type)
@@ -211,7 +212,8 @@ static bool reword_difference(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpBitcast type result value: since SPIR-V 1.5 between pointers and other 64-bit values. */
+/* OpBitcast type result value. Since SPIR-V 1.5 it converts
+ * between pointers and other 64-bit values. */
 static bool reword_bitcast(struct reword *reword, const uint32_t *word) {
   const uint32_t from = type_of(reword, word[3]);
   const bool from_pointer = is_made_by(definition(reword, from), OP_TYPE_POINTER, 4);
@@ -230,7 +232,7 @@ static bool reword_bitcast(struct reword *reword, const uint32_t *word) {
 
 /* ---- copies -------------------------------------------------------------------------- */
 
-/* The words of the memory operands that begin at words; 0: count is 0. */
+/* Returns the number of words of the memory operands that begin at words, 0 if count is 0. */
 static size_t memory_operands(const uint32_t *words, size_t count) {
   enum { ALIGNED = 2 };
   return !count ? 0 : words[0] & ALIGNED && count > 1 ? 2 : 1;
@@ -260,13 +262,13 @@ static bool reword_copy(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* The lanes of a vector type; 0 if it is none. */
+/* Returns the number of lanes of a vector type, or 0 for other types. */
 static uint32_t lanes_of(const struct reword *reword, uint32_t type) {
   const uint32_t *word = definition(reword, type);
   return is_made_by(word, OP_TYPE_VECTOR, 4) ? word[3] : 0;
 }
 
-/* Makes result from its members. */
+/* Emits an instruction that constructs result from its members. */
 static void emit_construct(struct reword *reword, uint32_t type, uint32_t result,
                            const uint32_t *members, size_t count) {
   uint32_t composite = reword->bound++;
@@ -278,8 +280,8 @@ static void emit_construct(struct reword *reword, uint32_t type, uint32_t result
   }
 }
 
-/* OpCompositeConstruct type result constituent...: the translator takes only constants. The
- * constituents of a vector may be vectors. */
+/* OpCompositeConstruct type result constituent... The translator supports only
+ * constants. The constituents of a vector may be vectors. */
 static bool reword_construct(struct reword *reword, const uint32_t *word) {
   const size_t count = spirv_instruction_at(word).length - 3;
   uint32_t lanes[LANES_MAX];
@@ -302,7 +304,8 @@ static bool reword_construct(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* The members of a struct or array; 0 if it is neither, or too large. */
+/* Returns the number of members of a struct or array, or 0 for other
+ * types and for arrays that are too large. */
 static uint32_t member_count(const struct reword *reword, uint32_t type) {
   const uint32_t *word = definition(reword, type);
   if (is_made_by(word, OP_TYPE_STRUCT, 2))
@@ -313,7 +316,7 @@ static uint32_t member_count(const struct reword *reword, uint32_t type) {
   return is_made_by(length, OP_CONSTANT, 4) && length[3] <= ELEMENTS_MAX ? length[3] : 0;
 }
 
-/* The type of a member of a struct, array or vector. */
+/* Returns the type of a member of a struct, array or vector. */
 static uint32_t member_type(const struct reword *reword, uint32_t type, uint32_t member) {
   const uint32_t *word = definition(reword, type);
   if (!word || spirv_instruction_at(word).length < 3)
@@ -323,9 +326,9 @@ static uint32_t member_type(const struct reword *reword, uint32_t type, uint32_t
 
 enum { LEVELS_MAX = 255 }; /* universal limit of nesting (section 2.17) */
 
-/* Extracts one level of members after the other, all but the last of count, as the translator
- * cannot step from a struct or array into a vector. types and ids get the composite of each
- * level. */
+/* Extracts one level of members after another, except the last of count levels,
+ * because the translator cannot step from a struct or array into a vector.
+ * Stores the composite of each level in types and ids. */
 static uint32_t emit_steps(struct reword *reword, uint32_t type, uint32_t value,
                            const uint32_t *members, size_t count, uint32_t *types, uint32_t *ids) {
   for (size_t i = 0; i + 1 < count; i++) {
@@ -367,7 +370,7 @@ static bool reword_insert(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* Makes result, of one type, from a value of another that has members of like types. */
+/* Copies a value to a type whose members have corresponding types. */
 static bool emit_copy(struct reword *reword, uint32_t to_type, uint32_t result, uint32_t from_type,
                       uint32_t value, unsigned level) {
   const uint32_t count = member_count(reword, to_type);
@@ -400,8 +403,8 @@ static bool reword_logical_copy(struct reword *reword, const uint32_t *word) {
   return done;
 }
 
-/* OpVectorShuffle type result vector vector lane...: the translator needs vectors of one type.
- * The highest number means an undefined lane. */
+/* OpVectorShuffle type result vector vector lane... The translator requires both vectors
+ * to have the same type. The lane 0xffffffff is undefined. */
 static bool reword_shuffle(struct reword *reword, const uint32_t *word) {
   enum { LANES = 5 };
   const size_t count = spirv_instruction_at(word).length - LANES;
@@ -421,7 +424,7 @@ static bool reword_shuffle(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpExpectKHR type result value expected: a hint, which LLVM has for scalars only. */
+/* OpExpectKHR type result value expected. A hint, which LLVM supports only for scalars. */
 static bool reword_hint(struct reword *reword, const uint32_t *word) {
   if (!lanes_of(reword, word[1]))
     return false;
@@ -429,7 +432,7 @@ static bool reword_hint(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* Instructions on images without the hint Nontemporal among their operands. */
+/* Removes the hint Nontemporal from the image operands. */
 static bool reword_image(struct reword *reword, const uint32_t *word) {
   enum { NONTEMPORAL = 0x4000, WRITE_OPERANDS = 4, OTHER_OPERANDS = 5 };
   const struct spirv_instruction instruction = spirv_instruction_at(word);
@@ -446,8 +449,8 @@ static bool reword_image(struct reword *reword, const uint32_t *word) {
 
 /* ---- clocks -------------------------------------------------------------------------- */
 
-/* OpReadClockKHR type result scope, of validated modules: its function's id; NULL: it has
- * another type or scope than the extension's text allows. */
+/* Returns the id of the function for OpReadClockKHR type result scope, or NULL if the extension
+ * does not allow the type or scope. The module has been validated. */
 static uint32_t *find_clock(struct reword *reword, const uint32_t *word) {
   const uint32_t *scope = definition(reword, word[3]);
   const bool is_pair = lanes_of(reword, word[1]) == 2 &&
@@ -458,8 +461,8 @@ static uint32_t *find_clock(struct reword *reword, const uint32_t *word) {
   return &reword->clocks[(scope[3] - SCOPE_DEVICE) * CLOCK_TYPES + is_pair];
 }
 
-/* OpAtomicFAddEXT type result pointer scope semantics value, of halves: its function's id, by the
- * kind of memory; NULL: it adds something else. */
+/* Returns the id of the function for OpAtomicFAddEXT type result pointer scope semantics value
+ * on halves, according to the storage class, or NULL for other types. */
 static uint32_t *find_half_sum(struct reword *reword, const uint32_t *word) {
   static const uint32_t classes[HALF_SUMS] = {STORAGE_WORKGROUP, STORAGE_CROSS_WORKGROUP,
                                               STORAGE_GENERIC};
@@ -472,7 +475,7 @@ static uint32_t *find_half_sum(struct reword *reword, const uint32_t *word) {
   return NULL;
 }
 
-/* Declares a function of the device library as an imported one; gives its id. */
+/* Declares a device library function as an import. Returns its id. */
 static uint32_t declare(struct reword *reword, const char *name, uint32_t type,
                         const uint32_t *parameters, size_t count) {
   enum { NAME_WORDS = 10, IMPORT = 1, PARAMETERS_MAX = 2 };
@@ -551,7 +554,8 @@ static bool drop_extension(struct reword *reword, const uint32_t *word) {
 
 /* ---- modules ------------------------------------------------------------------------- */
 
-/* OpCapability UniformDecoration: a hint. ShaderClockKHR and AtomicFloat16AddEXT become functions.
+/* Drops OpCapability UniformDecoration, which is a hint, and the capabilities ShaderClockKHR
+ * and AtomicFloat16AddEXT, whose instructions become function calls.
  */
 static bool reword_capability(struct reword *reword, const uint32_t *word) {
   enum { UNIFORM_DECORATION = 71 };
@@ -561,20 +565,20 @@ static bool reword_capability(struct reword *reword, const uint32_t *word) {
   return calls || word[1] == UNIFORM_DECORATION;
 }
 
-/* OpDecorate id Uniform: a hint. */
+/* Drops OpDecorate id Uniform, which is a hint. */
 static bool drop_uniform(struct reword *reword, const uint32_t *word) {
   (void)reword;
   return word[2] == DECORATION_UNIFORM;
 }
 
-/* UserSemantic, UniformId: no code depends on them. */
+/* Drops UserSemantic and UniformId, which do not affect the code. */
 static bool drop(struct reword *reword, const uint32_t *word) {
   (void)reword, (void)word;
   return true;
 }
 
-/* The instructions that are replaced, with their least length. A function that returns false
- * leaves the instruction as it is. */
+/* The replaced instructions, with their minimum lengths. If the
+ * function returns false, the instruction is kept. */
 static const struct {
   enum spirv_opcode opcode;
   size_t length;

@@ -1,6 +1,6 @@
-/* SPIR-V modules: spirv-val checks them, llvm-spirv translates them to LLVM IR for SPIR. That
- * becomes IR for clang's target, with other numbers for address spaces, and with convergence,
- * which SPIR-V does not state. It is optimised as clang's IR is. */
+/* Translates SPIR-V modules: spirv-val checks them, and llvm-spirv translates them to LLVM IR for
+ * SPIR. This IR is adapted to clang's target: address spaces have other numbers, and convergence,
+ * which SPIR-V does not express, is added. It is then optimised like IR from clang. */
 #include "compiler/spirv/translate.h"
 
 #include <llvm-c/Core.h>
@@ -19,10 +19,9 @@
 
 /* ---- from SPIR to clang's target ------------------------------------------------------ */
 
-/* Address spaces of SPIR (clang's SPIRDefIsPrivMap) and what they become. Generic
- * pointers get a number that clang's NVPTX map does not use, and that means the same to
- * lower*.c as its 0: for SPIR 0 is private memory alone, and LLVM wants no casts between
- * equal spaces. */
+/* Maps SPIR's address spaces (clang's SPIRDefIsPrivMap) to those of the target. Generic pointers
+ * get a number that clang's NVPTX map does not use and lower*.c treats like 0. They cannot get 0,
+ * which is SPIR's private memory: LLVM does not allow casts between equal spaces. */
 static unsigned target_space(unsigned space) {
   enum { SPIR_CONSTANT = 2, SPIR_GENERIC = 4, NVPTX_CONSTANT = 4, OTHER_GENERIC = 5 };
   return space == SPIR_CONSTANT ? NVPTX_CONSTANT : space == SPIR_GENERIC ? OTHER_GENERIC : space;
@@ -42,16 +41,16 @@ static bool is_pure(LLVMValueRef function) {
                                      kind) != NULL;
 }
 
-/* Any function may be a barrier or communicate with other lanes, as in OpenCL C; the optimiser
- * finds out which functions of the program do not. */
+/* As in OpenCL C, any function may be a barrier or communicate with other lanes. The
+ * optimiser finds out which functions of the program do not. */
 static void mark_convergent(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     if (!LLVMGetIntrinsicID(at) && !(LLVMIsDeclaration(at) && is_pure(at)))
       add_attribute(at, "convergent");
 }
 
-/* The translator gives calls of kernels the wrong calling convention, which makes them undefined
- * behaviour for LLVM. */
+/* Corrects the calling convention of calls of kernels. The translator sets a
+ * wrong one, which is undefined behaviour in LLVM. */
 static void mend_calls(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
@@ -61,8 +60,7 @@ static void mend_calls(LLVMModuleRef module) {
     }
 }
 
-/* LinkOnceODR: a module keeps such a definition though it does not use it, as other modules may
- * lack theirs. */
+/* Keeps unused definitions with LinkOnceODR linkage, because other modules may rely on them. */
 static void keep_shared(LLVMValueRef value) {
   if (LLVMGetLinkage(value) == LLVMLinkOnceODRLinkage)
     LLVMSetLinkage(value, LLVMWeakODRLinkage);
@@ -75,7 +73,7 @@ static void keep_all_shared(LLVMModuleRef module) {
     keep_shared(at);
 }
 
-/* Adds each kernel's number of sub-groups as metadata, which the translator does not. */
+/* Adds each kernel's number of sub-groups as metadata, which the translator omits. */
 static void note_sub_groups(LLVMModuleRef module, const uint32_t *words, size_t count) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   const unsigned kind =
@@ -90,8 +88,8 @@ static void note_sub_groups(LLVMModuleRef module, const uint32_t *words, size_t 
   }
 }
 
-/* Copies IR as text with the other numbers for address spaces: in addrspace(N), and in
- * the names of intrinsics (.pN), but not in strings. */
+/* Copies IR as text and replaces the numbers of address spaces, in addrspace(N)
+ * and in names of intrinsics (.pN), but not in strings. */
 static void renumber_spaces(const char *ir, struct text *out) {
   static const char space[] = "addrspace(", intrinsic[] = "@llvm.";
   enum { SPACE = sizeof space - 1, INTRINSIC = sizeof intrinsic - 1 };
@@ -138,8 +136,8 @@ static enum cc_status adapt(const struct text *spir, const uint32_t *spirv, size
   LLVMContextRef context = bitcode_context(log);
   LLVMModuleRef module = bitcode_read(context, spir->data, spir->size);
   if (!module) {
-    text_puts(log, "error: the bitcode of llvm-spirv cannot be read; is it newer than the LLVM "
-                   "that tegraclc was built with?\n");
+    text_puts(log, "error: cannot read the bitcode of llvm-spirv; it may be newer than the LLVM "
+                   "that tegraclc was built with\n");
     goto done;
   }
   mark_convergent(module);
@@ -166,13 +164,13 @@ done:
 
 /* ---- the commands --------------------------------------------------------------------- */
 
-/* Removes debug information. False: no memory. */
+/* Removes debug information. Returns false if out of memory. */
 static bool drop_debug(uint32_t *words, size_t *count) {
   return spirv_drop_sets(words, count, "OpenCL.DebugInfo.") &&
          spirv_drop_sets(words, count, "SPIRV.debug");
 }
 
-/* Runs the command with the bytes as its input, and finishes it. */
+/* Runs the command with the bytes as its input, and frees the command. */
 static enum cc_status feed(struct command *command, const void *bytes, size_t size,
                            struct text *output, struct text *log) {
   const int input = command_input();
@@ -185,12 +183,12 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
   return status;
 }
 
-/* The modules of clang and its translators violate some rules without harm. So spirv-val gets a
- * copy
- * - with sorted blocks, one sampler type, one entry of a phi for each block, and the corrections
- *   of spirv_mend,
- * - without merge instructions: kernels need no structured control flow,
- * - without debug information: the two tools disagree about what a function may return in it. */
+/* Validates a module. Because modules from clang and its translators violate some rules without
+ * harm, spirv-val gets a copy
+ * - with sorted blocks, one sampler type, one phi entry for each predecessor, and the corrections
+ * of spirv_mend,
+ * - without merge instructions, because kernels need no structured control flow,
+ * - without debug information, because the two tools disagree about return types in it. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};
@@ -227,7 +225,7 @@ static enum cc_status translate(const char *tool, const struct cc_source *module
   struct command command = {0};
   command_add(&command, "%s", tool);
   command_add(&command, "-r");
-  /* Built-in functions by their names in OpenCL C. */
+  /* Name built-in functions as in OpenCL C. */
   command_add(&command, "--spirv-target-env=CL2.0");
   command_add(&command, "--spirv-ext=+all");
   if (arg_info)
@@ -237,7 +235,7 @@ static enum cc_status translate(const char *tool, const struct cc_source *module
   command_add(&command, "-");
   const enum cc_status status = feed(&command, module->text, module->size, bitcode, log);
   if (status == CC_BUILD_FAILURE)
-    text_puts(log, "error: the SPIR-V module cannot be translated\n");
+    text_puts(log, "error: cannot translate the SPIR-V module\n");
   return status;
 }
 
@@ -252,8 +250,8 @@ static enum cc_status make_bitcode(const char *tool, const uint32_t *words, size
   return status;
 }
 
-/* Translates a valid module. Its debug information has not been checked: if that cannot be
- * translated, it is removed. */
+/* Translates a valid module. Its debug information has not been checked,
+ * and is removed if it cannot be translated. */
 static enum cc_status make_any_bitcode(const char *tool, uint32_t *words, size_t count,
                                        bool arg_info, struct text *bitcode, struct text *log) {
   struct text messages = {0};
@@ -263,7 +261,7 @@ static enum cc_status make_any_bitcode(const char *tool, uint32_t *words, size_t
       without < count) {
     text_finish(&messages);
     messages = (struct text){0};
-    text_puts(&messages, "warning: the module's debug information cannot be translated\n");
+    text_puts(&messages, "warning: cannot translate the module's debug information\n");
     status = make_bitcode(tool, words, without, arg_info, bitcode, &messages);
   }
   text_add(log, messages.data ? messages.data : "", messages.size);
@@ -279,8 +277,8 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
   const char *why;
 
   if (!cc_find_spirv_tools(validator, translator)) {
-    text_puts(log, "error: SPIR-V needs the commands spirv-val and llvm-spirv (Debian, Ubuntu: apt "
-                   "install spirv-tools llvm-spirv-15)\n");
+    text_puts(log, "error: SPIR-V requires the commands spirv-val and llvm-spirv (Debian, Ubuntu: "
+                   "apt install spirv-tools llvm-spirv-15)\n");
     return CC_NOT_AVAILABLE;
   }
   enum cc_status status = cc_il_read(source->text, source->size, &words, &why);

@@ -1,5 +1,5 @@
-/* The formatter of printf's records: each conversion against the C library's printf,
- * vectors, and records that no printf has written. */
+/* The formatter for printf's records: compares each conversion with the C
+ * library's printf, and tests vectors and invalid records. */
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -31,7 +31,7 @@ static void keep(void *data, const char *bytes, size_t size) {
 
 static const struct cc_print_reader reader = {NULL, string_at, keep};
 
-/* ---- making records, as device/printf.cuh does ---------------------------------- */
+/* ---- makes records like device/printf.cuh ----------------------------------------- */
 
 struct maker {
   unsigned char types[32], values[BYTES];
@@ -66,7 +66,7 @@ static void add_string(struct maker *maker, const char *value) {
   add(maker, PRINT_POINTER, 1, &value, sizeof value);
 }
 
-/* The record's bytes to at; its size. */
+/* Writes the record's bytes to at. Returns its size. */
 static size_t finish(const struct maker *maker, const char *format, unsigned char *at) {
   const size_t types = (maker->count + PRINT_ALIGN - 1u) / PRINT_ALIGN * PRINT_ALIGN;
   const struct print_record header = {
@@ -96,13 +96,13 @@ static const char *output(const struct maker *maker, const char *format) {
     assert_string_equal(output(maker, format), expected_);                                         \
   } while (0)
 
-/* ---- scalars against the C library -------------------------------------------------- */
+/* ---- scalars, compared with the C library ------------------------------------------- */
 
 static const char *const flag_sets[] = {"",   "-",  "+",  " ",  "0",  "#",
                                         "-+", "+0", " 0", "#0", "-#", "+#0"};
 static const char *const fields[] = {"", "1", "7", "20", ".0", ".3", "10.4", "3.12", "."};
 
-/* Every combination of flags and fields with letter. */
+/* Every combination of flags and field widths for a conversion letter. */
 #define EACH_FORMAT(format, c_format, length, c_length, letter)                                    \
   for (size_t f_ = 0; f_ < sizeof flag_sets / sizeof *flag_sets; f_++)                             \
     for (size_t w_ = 0; w_ < sizeof fields / sizeof *fields; w_++)                                 \
@@ -127,7 +127,7 @@ static const char *const fields[] = {"", "1", "7", "20", ".0", ".3", "10.4", "3.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-static void integers(void **state) {
+static void integers_like_c(void **state) {
   static const int64_t values[] = {
       0,     1,      -1,    10,        127,       128,        -128,      255,       256,
       32767, -32768, 65535, INT32_MAX, INT32_MIN, UINT32_MAX, INT64_MAX, INT64_MIN, 1ll << 40};
@@ -139,7 +139,7 @@ static void integers(void **state) {
   }
 }
 
-static void floats(void **state) {
+static void floats_like_c(void **state) {
   static const double values[] = {0.0,        -0.0,      1.0,       -1.5,  0.1,
                                   123456.789, 1e10,      1e-10,     1e300, -1e-300,
                                   5e-324,     INFINITY,  -INFINITY, 0.5,   2.5,
@@ -159,7 +159,7 @@ static void floats(void **state) {
   assert_string_equal(output(&maker, "%f %5G"), "nan   NAN");
 }
 
-static void characters(void **state) {
+static void characters_and_strings_like_c(void **state) {
   static const char *const strings[] = {"", "a", "hello", "a longer string, %d, of some words"};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
     static const char *const formats[] = {"%s", "%10s", "%-10s|", "%.3s", "%10.3s", "%-10.0s|"};
@@ -185,8 +185,8 @@ static void characters(void **state) {
 
 #pragma GCC diagnostic pop
 
-/* All halves, by way of a float that the host's compiler makes. */
-static void halves(void **state) {
+/* All halves, converted to float by the host's compiler. */
+static void all_halves(void **state) {
   for (uint32_t bits = 0; bits <= UINT16_MAX; bits++) {
     const uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023;
     double value = exponent == 31  ? (mantissa ? (double)NAN : (double)INFINITY)
@@ -203,7 +203,7 @@ static void halves(void **state) {
 
 /* ---- vectors ------------------------------------------------------------------------- */
 
-static void vectors(void **state) {
+static void prints_vectors(void **state) {
   const int8_t chars[16] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16};
   const int16_t shorts[4] = {-1, 2, 300, -32768};
   const int32_t ints[8] = {1, -2, 3, -4, 5, -6, 7, INT32_MIN};
@@ -242,9 +242,9 @@ static void vectors(void **state) {
   }
 }
 
-/* Undefined in C: the width is the argument's own, missing arguments are not read, and what
- * is no conversion is printed unchanged. */
-static void mismatches(void **state) {
+/* Cases that C leaves undefined: the argument's own width is used, missing arguments are
+ * not read, and invalid conversions are printed unchanged. */
+static void arguments_unlike_conversions(void **state) {
   struct maker wide = {0}, real = {0}, one = {0};
   add_i64(&wide, 1ll << 40);
   assert_string_equal(output(&wide, "%d"), "1099511627776");
@@ -260,12 +260,12 @@ static void mismatches(void **state) {
   assert_string_equal(output(&one, "%*d|"), "%*d|");
   add_i32(&one, 7);
   assert_string_equal(output(&one, "%*d|"), "    7|");
-  output(&one, "%999999999d"); /* a width that is not sensible is cut */
+  output(&one, "%999999999d"); /* excessive widths are limited */
   assert_true(text_size >= 4095 && text_size < TEXT);
 }
 
 /* The decimal point is that of the C locale. */
-static void other_locale(void **state) {
+static void ignores_locale(void **state) {
   static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "C"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (setlocale(LC_ALL, names[i]))
@@ -278,9 +278,9 @@ static void other_locale(void **state) {
   setlocale(LC_ALL, "C");
 }
 
-/* ---- many, and broken ones ------------------------------------------------------------- */
+/* ---- many records and invalid ones ------------------------------------------------------ */
 
-static void many_records(void **state) {
+static void emits_many_records(void **state) {
   enum { RECORDS = 20000 };
   unsigned char *records = malloc(RECORDS * 64), *at = records;
   text_size = 0;
@@ -289,7 +289,7 @@ static void many_records(void **state) {
     add_i32(&maker, i);
     at += finish(&maker, "%d\n", at);
   }
-  memset(at, 0, 64); /* after the last: a reservation without a record */
+  memset(at, 0, 64); /* a reservation without a record */
   assert_true(cc_print(&reader, records, (size_t)(at - records) + 64));
   char *line = text;
   for (long i = 0; i < RECORDS; i++)
@@ -305,8 +305,8 @@ static const char *no_string(void *data, uint64_t address) {
   return address % 3 ? format : NULL;
 }
 
-/* A short format can print much of a few arguments: the output comes in pieces, and no field is
- * wider than C requires. */
+/* A short format can print a lot of text for few arguments: the output comes
+ * in pieces, and no field is wider than C requires. */
 static size_t largest_piece, sum_of_pieces;
 
 static void measure(void *data, const char *bytes, size_t size) {
@@ -314,7 +314,7 @@ static void measure(void *data, const char *bytes, size_t size) {
   sum_of_pieces += size;
 }
 
-static void amplified(void **state) {
+static void limits_size_of_pieces(void **state) {
   enum { VECTORS = 400, LANES = 16, WIDEST = 4095, PIECE_MAX = 1 << 17 };
   static const char conversion[] = "%65535v16hhx";
   static const struct cc_print_reader counter = {NULL, string_at, measure};
@@ -336,9 +336,9 @@ static void amplified(void **state) {
   free(record);
 }
 
-/* Random words, and valid records with random bytes changed, in memory that ends where they
- * end, so AddressSanitizer sees each byte read beyond. */
-static void broken(void **state) {
+/* Random words, and valid records with random changes. The memory ends
+ * after them, so AddressSanitizer detects overruns. */
+static void refuses_broken_records(void **state) {
   const struct cc_print_reader careless = {NULL, no_string, expect_nothing_read};
   uint32_t seed = 1;
   for (int round = 0; round < 20000; round++) {
@@ -366,10 +366,16 @@ static void broken(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers),     cmocka_unit_test(floats),       cmocka_unit_test(characters),
-      cmocka_unit_test(halves),       cmocka_unit_test(vectors),      cmocka_unit_test(mismatches),
-      cmocka_unit_test(other_locale), cmocka_unit_test(many_records), cmocka_unit_test(broken),
-      cmocka_unit_test(amplified),
+      cmocka_unit_test(integers_like_c),
+      cmocka_unit_test(floats_like_c),
+      cmocka_unit_test(characters_and_strings_like_c),
+      cmocka_unit_test(all_halves),
+      cmocka_unit_test(prints_vectors),
+      cmocka_unit_test(arguments_unlike_conversions),
+      cmocka_unit_test(ignores_locale),
+      cmocka_unit_test(emits_many_records),
+      cmocka_unit_test(refuses_broken_records),
+      cmocka_unit_test(limits_size_of_pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

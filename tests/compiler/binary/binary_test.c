@@ -1,5 +1,5 @@
-/* The program binary: what is written is read back, joined with what the CUBIN
- * says; what is damaged is refused with a sentence. */
+/* The program binary: reading returns what was written, combined with the CUBIN's
+ * data, and damaged binaries are refused with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -63,14 +63,14 @@ static enum cc_status read_status(const struct bytes *binary, size_t size, char 
   return status;
 }
 
-static void test_round_trip(void **state) {
+static void test_reads_what_was_written(void **state) {
   (void)state;
   struct bytes binary = write_program(&hidden, 1);
   assert_true(cc_binary_is_container(binary.bytes, binary.size));
   char error[256] = "";
   struct module_code *code = NULL;
   assert_int_equal(cc_module_read(binary.bytes, binary.size, &code, error, sizeof(error)), CC_OK);
-  memset(binary.bytes, 0, binary.size); /* the reader has its own copy */
+  memset(binary.bytes, 0, binary.size); /* the reader must have copied the bytes */
   free(binary.bytes);
   assert_int_equal(code->kernel_count, 1);
   const struct kernel_code *kernel = &code->kernels[0];
@@ -96,7 +96,7 @@ static void test_round_trip(void **state) {
   cc_module_free(code);
 }
 
-static void test_same_bytes(void **state) {
+static void test_output_is_deterministic(void **state) {
   (void)state;
   struct bytes one = write_program(&hidden, 1), two = write_program(&hidden, 1);
   assert_int_equal(one.size, two.size);
@@ -105,7 +105,7 @@ static void test_same_bytes(void **state) {
   free(two.bytes);
 }
 
-static void test_truncated(void **state) {
+static void test_refuses_truncated_files(void **state) {
   (void)state;
   struct bytes binary = write_program(&hidden, 1);
   char error[256];
@@ -118,9 +118,9 @@ static void test_truncated(void **state) {
   free(binary.bytes);
 }
 
-/* Every single bit matters: magic, format, size, checksum or what it covers. The
- * SM number is the exception, since the CUBIN has its own. */
-static void test_every_bit(void **state) {
+/* A change of any single bit is detected: in the magic, format, size, checksum or checked data.
+ * The SM number is an exception, because the CUBIN also contains it. */
+static void test_detects_every_changed_bit(void **state) {
   (void)state;
   enum { SM_AT = 12, SM_END = 16 };
   struct bytes binary = write_program(&hidden, 1);
@@ -145,8 +145,8 @@ static void check_mismatch(struct binary_kernel kernel, const char *words) {
   free(binary.bytes);
 }
 
-/* Metadata that contradicts the code. */
-static void test_mismatch(void **state) {
+/* Metadata that contradicts the code is refused. */
+static void test_refuses_metadata_unlike_code(void **state) {
   (void)state;
   struct binary_kernel kernel = hidden;
   kernel.name = "other";
@@ -167,7 +167,7 @@ static void test_mismatch(void **state) {
   check_mismatch(kernel, "kind");
 }
 
-/* The linker sends the reader's allocations here (--wrap=calloc). */
+/* With --wrap=calloc, the reader's allocations come here. */
 static int allocations_left = -1; /* negative: no limit */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -178,8 +178,8 @@ void *__wrap_calloc(size_t count, size_t size) {
   return __real_calloc(count, size);
 }
 
-/* If any allocation fails: a status, no crash, no leak. */
-static void test_no_memory(void **state) {
+/* A failed allocation causes an error status, but no crash or leak. */
+static void test_failed_allocations(void **state) {
   (void)state;
   struct bytes binary = write_program(&hidden, 1);
   enum cc_status status = CC_OUT_OF_MEMORY;
@@ -201,19 +201,19 @@ static void test_no_memory(void **state) {
   free(binary.bytes);
 }
 
-/* Values in the container that the compiler does not write, with a right checksum. */
-static void test_ranges(void **state) {
+/* Values that the compiler never writes are refused despite a correct checksum. */
+static void test_refuses_values_out_of_range(void **state) {
   (void)state;
   static const struct {
     struct binary_kernel kernel;
-    struct binary_arg arg; /* in the place of the last, if it has a name */
+    struct binary_arg arg; /* if named, replaces the last argument */
     const char *words;
   } rows[] = {
       {.kernel.required_block = {64, 0, 1}, .words = "64 x 0 x 1"},
       {.kernel.required_block = {0, 1, 1}, .words = "0 x 1 x 1"},
-      {.kernel.sub_groups = 33, .words = "number of sub-groups 33"},
-      {.kernel.name = "hid\033[31mden", .words = "no text"},
-      {.kernel.attributes = "a\nb", .words = "no text"},
+      {.kernel.sub_groups = 33, .words = "number of sub-groups is 33"},
+      {.kernel.name = "hid\033[31mden", .words = "control characters"},
+      {.kernel.attributes = "a\nb", .words = "control characters"},
       {.arg = {"l", "int4*", KERNEL_ARG_SAMPLER + 1, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
        .words = "kind"},
       {.arg = {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE + 1, 0, 4, 32},
@@ -226,11 +226,11 @@ static void test_ranges(void **state) {
                KERNEL_ARG_IMAGE_3D},
        .words = "unknown kind"},
       {.arg = {"l", "int4*", KERNEL_ARG_VALUE, KERNEL_ARG_ACCESS_NONE, 0, 70000, 0},
-       .words = "size 70000"},
+       .words = "size is 70000"},
       {.arg = {"l", "int4*", KERNEL_ARG_GLOBAL, KERNEL_ARG_ACCESS_NONE, 0, 8, 0},
        .words = "differs"},
       {.arg = {"l\x7f", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
-       .words = "no text"},
+       .words = "control characters"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct binary_kernel kernel = hidden;
@@ -283,8 +283,8 @@ static void seal(struct bytes *binary) {
   memcpy(binary->bytes + HASH_AT, &hash, sizeof(hash));
 }
 
-/* Each unit has its own sections, and its kernels and relocations refer to them. */
-static void test_units(void **state) {
+/* Each unit has its own sections, which its kernels and relocations refer to. */
+static void test_reads_sections_of_units(void **state) {
   (void)state;
   struct bytes unit = write_program(&hidden, 1), binary = join(&unit);
   char error[256] = "";
@@ -327,8 +327,8 @@ static void check_records(struct bytes *binary, int unit, int number, uint64_t v
   assert_int_equal(read_status(binary, binary->size, error), CC_OK);
 }
 
-/* Parts of units outside the file, overlapping, or of another kind. */
-static void test_damaged_units(void **state) {
+/* Refuses parts of units that are outside the file, overlap, or have the wrong kind. */
+static void test_refuses_damaged_units(void **state) {
   (void)state;
   struct bytes unit = write_program(&hidden, 1), binary = join(&unit);
   char error[256] = "";
@@ -349,7 +349,7 @@ static void test_damaged_units(void **state) {
   free(binary.bytes);
 }
 
-static void test_no_kernels(void **state) {
+static void test_reads_program_without_kernels(void **state) {
   (void)state;
   struct bytes binary = write_program(NULL, 0);
   char error[256] = "";
@@ -362,11 +362,16 @@ static void test_no_kernels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_bytes),
-      cmocka_unit_test(test_truncated),  cmocka_unit_test(test_every_bit),
-      cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_no_kernels),
-      cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_ranges),
-      cmocka_unit_test(test_units),      cmocka_unit_test(test_damaged_units),
+      cmocka_unit_test(test_reads_what_was_written),
+      cmocka_unit_test(test_output_is_deterministic),
+      cmocka_unit_test(test_refuses_truncated_files),
+      cmocka_unit_test(test_detects_every_changed_bit),
+      cmocka_unit_test(test_refuses_metadata_unlike_code),
+      cmocka_unit_test(test_reads_program_without_kernels),
+      cmocka_unit_test(test_failed_allocations),
+      cmocka_unit_test(test_refuses_values_out_of_range),
+      cmocka_unit_test(test_reads_sections_of_units),
+      cmocka_unit_test(test_refuses_damaged_units),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Files of tests/compiler/data for the tests of the CUBIN reader. */
+/* Reads files of tests/compiler/data for the tests of the CUBIN reader. */
 #ifndef TEGRACL_TEST_CUBIN_FILE_H
 #define TEGRACL_TEST_CUBIN_FILE_H
 
@@ -12,8 +12,7 @@ struct cubin_file {
   size_t size;
 };
 
-/* Reads a file of the folder that TEGRACL_TEST_DATA names. bytes is NULL if it
- * cannot. */
+/* Reads a file in the folder TEGRACL_TEST_DATA. bytes is NULL on failure. */
 static inline struct cubin_file cubin_file_read(const char *name) {
   char path[4096];
   struct cubin_file file = {0};

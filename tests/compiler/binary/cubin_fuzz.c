@@ -1,10 +1,10 @@
-/* Fuzzing the readers of binaries: random changes to good CUBINs, program binaries and
- * compiled objects. A reader must refuse or give a module that keeps the promises of
- * kernel_code.h; sanitizer builds see stray reads.
+/* Fuzzes the readers of binaries with random changes to valid CUBINs, program binaries
+ * and compiled objects. A reader must refuse the input or return a module that
+ * satisfies the guarantees of kernel_code.h. Sanitizer builds detect invalid reads.
  *
  *   cubin_fuzz [rounds [seed]]
  *
- * The same rounds in each run, unless another seed is given. */
+ * All runs with the same seed are equal. */
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 enum {
   DEFAULT_ROUNDS = 20000,
-  /* Program binaries and objects (compiler/client/binary.c, object.c). */
+  /* Layout of program binaries and objects (compiler/client/binary.c, object.c). */
   HASH_AT = 24,
   HASHED_FROM = 32,
 };
@@ -52,19 +52,20 @@ enum { MAX_TABLES = 64 };
 
 struct input {
   struct cubin_file file;
-  size_t cubin_at; /* where the CUBIN begins */
+  size_t cubin_at; /* offset of the CUBIN */
   struct range tables[MAX_TABLES];
   size_t table_count;
 };
 
-/* The parts that the reader interprets: they are small, so random places seldom hit them. */
+/* Whether the section is a table that the reader interprets. Tables are
+ * small, so random places rarely hit them. */
 static bool is_table(const char *name, const Elf64_Shdr *section) {
   return !strcmp(name, ".debug_line") || !strncmp(name, ".nv.info", strlen(".nv.info")) ||
          section->sh_type == SHT_SYMTAB || section->sh_type == SHT_REL ||
          section->sh_type == SHT_RELA;
 }
 
-/* The tables of an unchanged CUBIN. */
+/* Finds the tables of an unchanged CUBIN. */
 static void find_tables(struct input *input) {
   const unsigned char *cubin = input->file.bytes + input->cubin_at;
   Elf64_Ehdr elf;
@@ -83,7 +84,7 @@ static void find_tables(struct input *input) {
   }
 }
 
-/* A place to change: in the section headers, in a table, or anywhere. */
+/* Picks a place to change: in the section headers, in a table, or anywhere. */
 static size_t pick_place(const struct input *input, const unsigned char *bytes, size_t *width) {
   const size_t cubin_size = input->file.size - input->cubin_at;
   Elf64_Ehdr header;
@@ -184,7 +185,7 @@ static bool check_lines(const struct module_code *code) {
   return true;
 }
 
-/* What the reader of objects returns points into the object. */
+/* Checks that the results of the object reader point into the object. */
 static bool check_object(const unsigned char *bytes, size_t size) {
   struct object object;
   if (!cc_object_read(bytes, size, &object))
@@ -195,11 +196,12 @@ static bool check_object(const unsigned char *bytes, size_t size) {
          object.bitcode_size <= (size_t)(bytes + size - bitcode);
 }
 
-/* One input. False if a reader broke a promise. */
+/* Feeds one input to the readers. Returns false if a reader violated a guarantee. */
 static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   char error[128];
   struct module_code *code = NULL;
-  unsigned char *exact = malloc(size ? size : 1); /* no slack after it, for ASan */
+  unsigned char *exact =
+      malloc(size ? size : 1); /* no slack at the end, so that ASan detects overruns */
   memcpy(exact, bytes, size);
   const enum cc_binary_kind kind = cc_binary_kind(exact, size);
   const bool is_object = kind == CC_BINARY_OBJECT || kind == CC_BINARY_LIBRARY;
@@ -219,8 +221,8 @@ static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   return good;
 }
 
-/* A program binary around a CUBIN made for the purpose: its kernels take what
- * the container says, and the hidden block. */
+/* Makes a program binary for a CUBIN whose kernels have the
+ * container's arguments and the hidden one. */
 static struct cubin_file make_container(const struct cubin_file *cubin) {
   static const struct binary_arg args[] = {
       {"a", "float*", KERNEL_ARG_GLOBAL, KERNEL_ARG_ACCESS_NONE, KERNEL_ARG_CONST, 8, 0},
@@ -274,7 +276,7 @@ static void fix_checksum(unsigned char *bytes, size_t size) {
   memcpy(bytes + HASH_AT, &hash, sizeof(hash));
 }
 
-/* The checksums of the units, at their original places. */
+/* Updates the checksums of the units at their original places. */
 static void fix_units(const struct input *input, unsigned char *bytes, size_t size) {
   enum { RECORDS_AT = 72, RECORD_BYTES = 48 };
   for (int i = 0; i < 3; i++) {
@@ -309,7 +311,8 @@ static struct input make_input(int which, const struct input *inputs) {
   return input;
 }
 
-/* A changed copy of one of the inputs, sometimes cut. False if a reader broke a promise. */
+/* Changes a copy of one of the inputs, and sometimes truncates it.
+ * Returns false if a reader violated a guarantee. */
 static bool try_one(const struct input *inputs, unsigned *accepted) {
   const size_t which = below(INPUTS);
   const struct input *input = &inputs[which];

@@ -1,6 +1,5 @@
-/* The CUBIN reader: what it finds in files of CUDA 11.8 to 13.0, compared with
- * the source they were made from (data/sample.cu) and with libelf's view, and
- * what it refuses. */
+/* The CUBIN reader: compares its results for files of CUDA 11.8 to 13.0 with the source of these
+ * files (data/sample.cu) and with libelf's results, and checks what it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,7 +20,7 @@ static struct module_code *read_good(const char *name) {
   char error[256] = "";
   struct module_code *code = NULL;
   enum cc_status status = cc_module_read(file.bytes, file.size, &code, error, sizeof(error));
-  /* The reader must have its own copy. */
+  /* The reader must have copied the bytes. */
   memset(file.bytes, 0xee, file.size);
   free(file.bytes);
   if (status != CC_OK)
@@ -53,7 +52,7 @@ static void check_arg(const struct kernel_code *kernel, uint32_t i, uint32_t off
   assert_int_equal(kernel->args[i].size, size);
 }
 
-/* What holds for every compiler version. */
+/* Checks properties that are independent of the compiler version. */
 static void check_sample(const char *name, bool big) {
   struct module_code *code = read_good(name);
   assert_int_equal(code->kernel_count, big ? 7 : 6);
@@ -99,7 +98,7 @@ static void check_sample(const char *name, bool big) {
   cc_module_free(code);
 }
 
-static void test_samples(void **state) {
+static void test_reads_all_cuda_versions(void **state) {
   (void)state;
   check_sample("sample-11.8.cubin", false);
   check_sample("sample-12.4.cubin", true);
@@ -108,7 +107,7 @@ static void test_samples(void **state) {
   check_sample("sm86-13.0.cubin", true);
 }
 
-static void test_required_block(void **state) {
+static void test_reads_required_work_group_size(void **state) {
   (void)state;
   static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin",
                                       "sample-13.0.cubin"};
@@ -123,7 +122,7 @@ static void test_required_block(void **state) {
 }
 
 /* counter_address (.nv.global.init) must point to counter (.nv.global). */
-static void test_pointer_initialiser(void **state) {
+static void test_relocates_initial_values(void **state) {
   (void)state;
   struct module_code *code = read_good("sample-13.0.cubin");
   unsigned found = 0;
@@ -144,8 +143,8 @@ static void test_pointer_initialiser(void **state) {
   cc_module_free(code);
 }
 
-/* In code for debuggers, calls and addresses are relocated in the instructions. */
-static void test_code_relocations(void **state) {
+/* In debug code, the instructions contain relocated calls and addresses. */
+static void test_relocates_instructions(void **state) {
   (void)state;
   struct module_code *code = read_good("debug-13.0.cubin");
   unsigned kinds[MODULE_RELOC_ABS47_34 + 1] = {0};
@@ -230,7 +229,7 @@ static struct elf_view view_by_libelf(struct cubin_file *file) {
   return view;
 }
 
-/* The line and file of the last instruction with this opcode (bits 11:0). */
+/* Returns the line and file of the last instruction with this opcode (bits 11:0). */
 static uint32_t line_of(const struct module_code *code, const char *kernel, uint32_t opcode,
                         const char **file) {
   const struct kernel_code *k = kernel_named(code, kernel);
@@ -251,10 +250,14 @@ static uint32_t line_of(const struct module_code *code, const char *kernel, uint
   return line;
 }
 
-/* data/lines.cl: code of the device library has the line that called it. */
-static void test_lines(void **state) {
+/* data/lines.cl: code of the device library has the line of its call. */
+static void test_reads_line_table(void **state) {
   (void)state;
-  enum { LDG = 0x981, STG = 0x986, MUL = 0x820 }; /* FMUL with a constant: of sin() */
+  enum {
+    LDG = 0x981,
+    STG = 0x986,
+    MUL = 0x820
+  }; /* MUL is FMUL with a constant, which sin() contains */
   struct module_code *code = read_good("lines-13.0.cubin");
   const char *file = NULL;
   assert_int_equal(line_of(code, "k_first", STG, &file), 4);
@@ -270,7 +273,7 @@ static void test_lines(void **state) {
                 (l->line >= 100 && l->line <= 102));
   }
   cc_module_free(code);
-  /* A CUBIN without line information has none. */
+  /* A CUBIN without line information yields no lines. */
   code = read_good("sample-13.0.cubin");
   assert_int_equal(code->line_count, 0);
   cc_module_free(code);
@@ -312,25 +315,25 @@ static void check_refused(const char *name, enum cc_status expected, const char 
   free(file.bytes);
 }
 
-static void test_refused(void **state) {
+static void test_refuses_unsupported_files(void **state) {
   (void)state;
   check_refused("sm90-13.0.cubin", CC_WRONG_DEVICE, "sm_90");
   check_refused("unlinked-13.0.cubin", CC_INVALID_BINARY, "relocatable");
   check_refused("printf-13.0.cubin", CC_INVALID_BINARY, "vprintf");
-  check_refused("sample.cu", CC_INVALID_BINARY, "neither");
+  check_refused("sample.cu", CC_INVALID_BINARY, "not a tegracl program binary");
 }
 
-static void test_truncated(void **state) {
+static void test_refuses_truncated_files(void **state) {
   (void)state;
   struct cubin_file file = cubin_file_read("sample-13.0.cubin");
   assert_non_null(file.bytes);
   char error[256];
-  /* Only the program headers, which are not read, come after the sections. */
+  /* After the sections come only the program headers, which are not read. */
   Elf64_Ehdr header;
   memcpy(&header, file.bytes, sizeof(header));
   size_t needed = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
   for (size_t size = 0; size < needed; size += size < 4096 ? 1 : 97) {
-    unsigned char *part = malloc(size + 1); /* so that ASan sees reads after it */
+    unsigned char *part = malloc(size + 1); /* an exact size lets ASan detect overruns */
     memcpy(part, file.bytes, size);
     error[0] = 0;
     assert_int_equal(read_bytes(part, size, error), CC_INVALID_BINARY);
@@ -340,11 +343,11 @@ static void test_truncated(void **state) {
   free(file.bytes);
 }
 
-/* ---- made to take long -------------------------------------------------------------- */
+/* ---- inputs that might take long ---------------------------------------------------- */
 
 enum { SECTIONS = 8, NAMES_BYTES = 64 };
 
-/* A CUBIN of sections without code. */
+/* A CUBIN that consists of sections without code. */
 struct made {
   Elf64_Ehdr elf;
   Elf64_Shdr headers[SECTIONS];
@@ -391,8 +394,7 @@ static enum cc_status read_made(struct made *made) {
   return status;
 }
 
-/* Symbols whose names begin one after the other in one string, which ends at the end of the
- * section or not at all. */
+/* Symbols whose names start at successive characters of one string, which may lack a terminator. */
 static enum cc_status read_symbols(bool terminated, unsigned char info) {
   enum { TEXT = 4 << 20, SYMBOLS = 300000 };
   struct made *made = make_begin();
@@ -410,7 +412,7 @@ static enum cc_status read_symbols(bool terminated, unsigned char info) {
   return read_made(made);
 }
 
-/* A unit of lines with a long folder, and many files in it. */
+/* A unit of the line table with a long folder name and many files in that folder. */
 static enum cc_status read_many_files(void) {
   enum { FOLDER = 1 << 20, FILES = 300000, HEAD = 10, LENGTHS = 12 };
   struct made *made = make_begin();
@@ -441,17 +443,16 @@ static enum cc_status read_many_files(void) {
   return read_made(made);
 }
 
-/* A line program that advances past the largest line, which must not be undefined behaviour.
- */
-static void test_line_overflow(void **state) {
+/* A line program that advances past the largest line must not cause undefined behaviour. */
+static void test_line_number_overflow(void **state) {
   static const unsigned char unit[] = {
-      37, 0,    0,    0,             /* bytes after this word */
-      2,  0,    19,   0,    0,    0, /* version, bytes of the header after this */
+      37, 0,    0,    0,             /* number of bytes after this word */
+      2,  0,    19,   0,    0,    0, /* version, number of header bytes after this word */
       1,  1,    1,    1,    13,      /* line base 1, line range 1, opcode base 13 */
       0,  1,    1,    1,    1,    0,    0,    0,    1,    0,    0,
       1,  0,    0, /* lengths, no folders, no files */
       3,  0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, /* ADVANCE_LINE to INT64_MAX */
-      13, /* a special opcode: one line on */
+      13, /* a special opcode: advances by one line */
   };
   struct made *made = make_begin();
   const Elf64_Sym none = {0};
@@ -461,8 +462,8 @@ static void test_line_overflow(void **state) {
   assert_int_equal(read_made(made), CC_OK);
 }
 
-/* Quadratic time would be minutes and more, the memory tens of gigabytes. */
-static void test_linear(void **state) {
+/* Quadratic algorithms would need minutes and tens of gigabytes. */
+static void test_takes_linear_time(void **state) {
   enum { SECONDS = 20 };
   struct rlimit before, limit;
   (void)state;
@@ -485,7 +486,7 @@ static void test_linear(void **state) {
 }
 
 /* Section headers that all refer to the same part of the file. */
-static void test_overlap(void **state) {
+static void test_refuses_overlapping_sections(void **state) {
   (void)state;
   char error[256];
   struct made *made = make_begin();
@@ -501,7 +502,7 @@ static void test_overlap(void **state) {
   free(made);
 }
 
-static void test_unknown_relocation(void **state) {
+static void test_refuses_unknown_relocation(void **state) {
   (void)state;
   struct cubin_file file = cubin_file_read("sample-13.0.cubin");
   assert_non_null(file.bytes);
@@ -525,18 +526,18 @@ static void test_unknown_relocation(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_samples),
-      cmocka_unit_test(test_required_block),
-      cmocka_unit_test(test_pointer_initialiser),
-      cmocka_unit_test(test_code_relocations),
-      cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_reads_all_cuda_versions),
+      cmocka_unit_test(test_reads_required_work_group_size),
+      cmocka_unit_test(test_relocates_initial_values),
+      cmocka_unit_test(test_relocates_instructions),
+      cmocka_unit_test(test_reads_line_table),
       cmocka_unit_test(test_libelf_agrees),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_unknown_relocation),
-      cmocka_unit_test(test_line_overflow),
-      cmocka_unit_test(test_linear),
-      cmocka_unit_test(test_overlap),
+      cmocka_unit_test(test_refuses_unsupported_files),
+      cmocka_unit_test(test_refuses_truncated_files),
+      cmocka_unit_test(test_refuses_unknown_relocation),
+      cmocka_unit_test(test_line_number_overflow),
+      cmocka_unit_test(test_takes_linear_time),
+      cmocka_unit_test(test_refuses_overlapping_sections),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 TEGRACLC, FOLDER, RECORDED = sys.argv[1:4]
-# The blank before the semicolon goes: nvdisasm leaves it out here and there.
+# nvdisasm sometimes omits the blank before the semicolon, so it is removed.
 INSTRUCTION = re.compile(r'^ {8}/\*([0-9a-f]{4,})\*/( +.*?) ?;$')
 SHOWN = 10
 failures = 0
@@ -128,7 +128,7 @@ with tempfile.TemporaryDirectory() as folder:
           'lines of the source stand above their instructions')
     check(output == tegraclc(source, '--emit', 'sass')[1], '--emit sass is the same')
     status, output, messages = tegraclc('--disassemble', source)
-    check(status == 1 and 'neither' in messages and not output, 'a file of another kind is refused')
+    check(status == 1 and 'not a tegracl program binary' in messages and not output, 'a file of another kind is refused')
     check(tegraclc('--disassemble', binary, binary)[0] == 1, 'two files are refused')
 
     nvdisasm = os.environ.get('TEGRACL_NVDISASM') or shutil.which('nvdisasm')

@@ -1,6 +1,7 @@
-/* Compiled objects with damaged LLVM bitcode and a right checksum: object_fuzz COUNT [SEED].
- * LLVM's reader may crash on them, in the helper process: each is built or refused with a log, the
- * next good one is linked, and no file is made or changed. Uses the real compiler. */
+/* Compiled objects with damaged LLVM bitcode and a correct checksum: object_fuzz
+ * COUNT [SEED]. LLVM's reader may crash on them, in the helper process. Each
+ * object must be built or refused with a log, the next valid object must link, and
+ * no file may be created or changed. Uses the real compiler. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void damage(unsigned char *bytes, size_t size) {
   }
 }
 
-/* The folder has one file, as it was. */
+/* Whether the folder only contains the unchanged file. */
 static bool is_untouched(const char *folder, const char *file) {
   char text[16] = "";
   int count = 0;

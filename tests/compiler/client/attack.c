@@ -1,4 +1,4 @@
-/* Attacks: see attack.h. Each undoes what it did to the process itself. */
+/* Attacks; see attack.h. Each one reverts its changes to its own process. */
 #include "tests/compiler/client/attack.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static int ask_pipe(void) {
   return error;
 }
 
-/* A pipe that signals another process when it can be read. */
+/* Requests a signal to another process when a pipe becomes readable. */
 static int ask_signals(pid_t pid) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -71,7 +71,7 @@ static int ask_signals(pid_t pid) {
   return error;
 }
 
-/* The group of another process, all of which kill(0) would reach. */
+/* Joins the process group of another process, all of which kill(0) would then signal. */
 static int join_group(pid_t pid) {
   const pid_t own = getpgid(0);
   const int error = outcome(setpgid(0, getpgid(pid)));
@@ -87,7 +87,7 @@ static int set_processors(pid_t pid) {
 }
 
 static int read_memory(pid_t pid) {
-  char byte, *here = &byte; /* the address is of no matter: the right is looked at before */
+  char byte, *here = &byte; /* the address does not matter, because permissions are checked first */
   struct iovec own = {here, 1}, other = {here, 1};
   const int error = outcome(process_vm_readv(pid, &own, 1, &other, 1, 0));
   return error == EFAULT ? 0 : error;

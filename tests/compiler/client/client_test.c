@@ -1,6 +1,5 @@
-/* Builds through helper processes and the disk cache: that they arrive, that
- * helpers are reused, and that nothing a helper does hurts its client. The helper
- * is tests/compiler/client/fake_compiler.c. */
+/* Builds through helper processes and the disk cache: builds succeed, helpers are reused, and no
+ * failure of a helper affects its client. The helper is tests/compiler/client/fake_compiler.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,14 +48,14 @@ static enum cc_status build(const char *source, const char *options, struct cc_r
   return cc_build(&job, result);
 }
 
-/* The helper's process, as the fake compiler tells it. */
+/* Returns the process ID of the helper, which the fake compiler reports. */
 static int helper_of(const struct cc_result *result) {
   int pid = 0;
   assert_int_equal(sscanf(result->binary, "pid %d", &pid), 1);
   return pid;
 }
 
-/* Which of the helper's builds it was. */
+/* Returns the number of the build among the helper's builds. */
 static unsigned build_of(const struct cc_result *result) {
   unsigned number = 0;
   assert_int_equal(sscanf(result->binary, "pid %*d build %u", &number), 1);
@@ -114,7 +113,7 @@ static void test_helper_is_reused(void **state) {
   int first = build_and_tell_helper("kernel");
   assert_int_not_equal(first, getpid());
   assert_int_equal(build_and_tell_helper("kernel"), first);
-  /* Another environment may mean other tools. */
+  /* A different environment may select different tools. */
   setenv("TEGRACL_TEST_VARIABLE", "1", 1);
   assert_int_not_equal(build_and_tell_helper("kernel"), first);
   unsetenv("TEGRACL_TEST_VARIABLE");
@@ -128,17 +127,17 @@ static void test_build_failure(void **state) {
   assert_int_equal(build_and_tell_helper("kernel"), helper);
 }
 
-static void test_crashes(void **state) {
+static void test_reports_crashed_helper(void **state) {
   (void)state;
   cache_off();
   check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
   check_failure("abort", CC_INTERNAL_ERROR, "last words");
-  check_failure("exit", CC_INTERNAL_ERROR, "exit status 3");
+  check_failure("exit", CC_INTERNAL_ERROR, "exited with status 3");
   check_failure("busy", CC_INTERNAL_ERROR, "did not finish in 600 seconds");
   build_and_tell_helper("kernel");
 }
 
-static void test_hang(void **state) {
+static void test_kills_hanging_helper(void **state) {
   (void)state;
   cache_off();
   int64_t start = message_now_ms();
@@ -153,13 +152,13 @@ static void test_protocol_errors(void **state) {
   (void)state;
   cache_off();
   setenv("FAKE_COMPILER", "junk", 1);
-  check_failure("kernel", CC_INTERNAL_ERROR, "broken answer");
+  check_failure("kernel", CC_INTERNAL_ERROR, "malformed answer");
   setenv("FAKE_COMPILER", "leave", 1);
   check_failure("kernel", CC_INTERNAL_ERROR, "crashed");
   unsetenv("FAKE_COMPILER");
 }
 
-static void test_missing(void **state) {
+static void test_reports_missing_compiler(void **state) {
   (void)state;
   cache_off();
   char *old = strdup(getenv("TEGRACL_COMPILER"));
@@ -182,7 +181,7 @@ static void test_missing(void **state) {
   unsetenv("TEGRACL_NVRTC");
 }
 
-/* A helper that was killed while idle is replaced without a message. */
+/* A helper that was killed while idle is replaced silently. */
 static void test_killed_while_idle(void **state) {
   (void)state;
   cache_off();
@@ -199,7 +198,7 @@ static void *build_slowly(void *argument) {
   return good ? argument : NULL;
 }
 
-static void test_threads(void **state) {
+static void test_builds_in_8_threads(void **state) {
   (void)state;
   cache_off();
   enum { THREADS = 8 };
@@ -216,7 +215,7 @@ static void test_threads(void **state) {
   }
 }
 
-/* Threads that wait for others. */
+/* Number of threads that wait for another thread's build. */
 static atomic_int waiting;
 
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
@@ -242,8 +241,8 @@ static void *build_the_same(void *argument) {
   return NULL;
 }
 
-/* The same source from many threads is compiled once, with and without the cache: the
- * compiler waits until all others wait for its build. */
+/* When many threads build the same source, it is compiled once, with and without the cache.
+ * The compiler blocks until all other threads wait for its build. */
 static void build_at_once(void) {
   enum { THREADS = 16 };
   static struct same_build same[THREADS];
@@ -269,7 +268,7 @@ static void build_at_once(void) {
   unlink(gate);
 }
 
-static void test_compiled_once(void **state) {
+static void test_equal_builds_compile_once(void **state) {
   (void)state;
   char path[256];
   cache_off();
@@ -279,8 +278,8 @@ static void test_compiled_once(void **state) {
   build_at_once();
 }
 
-/* The kernel's support of pidfds: full, without signals to groups (before Linux 6.9), or none
- * (before 5.3). */
+/* The simulated kernel's support for pidfds: complete, without signals to
+ * groups (before Linux 6.9), or none (before 5.3). */
 static enum { PIDFD_GROUPS, PIDFD_SINGLE, PIDFD_NONE } pidfds;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -295,7 +294,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
   return __real_syscall(number, a, b, c, d, e, f);
 }
 
-/* Process groups that were killed by their number. */
+/* Number of process groups that were killed by their ID. */
 static int groups_killed;
 
 int __real_kill(pid_t pid, int signal);
@@ -305,8 +304,8 @@ int __wrap_kill(pid_t pid, int signal) {
   return __real_kill(pid, signal);
 }
 
-/* An application that waits for all of its children reaps the helper, whose number may become
- * another process's at once: no signal is sent there. */
+/* If an application waits for all its children, it reaps the helper, whose process
+ * ID may be reused at once. No signal may be sent to it. */
 static void test_reaped_by_application(void **state) {
   (void)state;
   cache_off();
@@ -321,7 +320,7 @@ static void test_reaped_by_application(void **state) {
     assert_int_equal(groups_killed, 0);
     assert_int_equal(__real_kill(helper, 0), -1);
     signal(SIGCHLD, SIG_DFL);
-    check_failure("exit", CC_INTERNAL_ERROR, "exit status 3");
+    check_failure("exit", CC_INTERNAL_ERROR, "exited with status 3");
     check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
     setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
     check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
@@ -332,7 +331,7 @@ static void test_reaped_by_application(void **state) {
   build_and_tell_helper("kernel");
 }
 
-/* No descriptor is left behind by builds, good or bad. */
+/* Neither successful nor failed builds leak descriptors. */
 static int open_files(void) {
   int count = 0;
   DIR *directory = opendir("/proc/self/fd");
@@ -342,21 +341,21 @@ static int open_files(void) {
   return count;
 }
 
-static void test_no_leak(void **state) {
+static void test_leaks_no_descriptors(void **state) {
   (void)state;
   cache_off();
   int before = 0;
   for (int i = 0; i < 10; i++) {
-    check_failure("exit", CC_INTERNAL_ERROR, "exit status");
+    check_failure("exit", CC_INTERNAL_ERROR, "exited with status");
     build_and_tell_helper("kernel");
-    if (i == 4) /* the helpers of earlier tests are gone */
+    if (i == 4) /* the helpers of earlier tests have exited */
       before = open_files();
   }
   assert_int_equal(open_files(), before);
 }
 
-/* Too few descriptors for a helper are not reported as a missing compiler. */
-static void test_no_descriptors(void **state) {
+/* If a helper cannot be started for lack of descriptors, the error is not a missing compiler. */
+static void test_reports_lack_of_descriptors(void **state) {
   (void)state;
   cache_off();
   struct rlimit before, none;
@@ -364,14 +363,14 @@ static void test_no_descriptors(void **state) {
   none = (struct rlimit){.rlim_cur = STDERR_FILENO + 1, .rlim_max = before.rlim_max};
   setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* another helper */
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-  check_failure("kernel", CC_OUT_OF_MEMORY, "could not be started");
+  check_failure("kernel", CC_OUT_OF_MEMORY, "cannot start the compiler");
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
   unsetenv("TEGRACL_TEST_VARIABLE");
   build_and_tell_helper("kernel");
 }
 
-/* A process that forks keeps its own helpers; the child starts its own. */
-static void test_fork(void **state) {
+/* After fork the parent keeps its helpers, and the child starts its own. */
+static void test_child_starts_own_helpers(void **state) {
   (void)state;
   cache_off();
   int helper = build_and_tell_helper("kernel");
@@ -387,7 +386,7 @@ static void test_fork(void **state) {
   assert_int_equal(build_and_tell_helper("kernel"), helper);
 }
 
-/* Whether a process runs; a zombie that is not reaped does not. */
+/* Whether a process runs. Zombies do not count. */
 static bool is_running(int pid) {
   char path[64], state = 'Z';
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);
@@ -405,8 +404,8 @@ static void wait_for_end(int pid) {
     usleep(10 * 1000);
 }
 
-/* An application that dies in the middle of a build takes its helper along. */
-static void test_application_dies(void **state) {
+/* If an application dies during a build, its helper dies too. */
+static void test_helper_dies_with_application(void **state) {
   (void)state;
   cache_off();
   int ends[2], helper = 0;
@@ -430,8 +429,8 @@ static void test_application_dies(void **state) {
   close(ends[1]);
 }
 
-/* An idle helper ends after ten seconds, not before. */
-static void test_idle_helper_leaves(void **state) {
+/* An idle helper exits after ten seconds, not earlier. */
+static void test_idle_helper_exits(void **state) {
   (void)state;
   cache_off();
   const int64_t begin = message_now_ms();
@@ -466,23 +465,23 @@ static void build_expecting(const char *source, const char *options, bool from_c
   cc_result_finish(&result);
 }
 
-static void test_cache(void **state) {
+static void test_second_build_hits_cache(void **state) {
   (void)state;
   char path[256], entry[512];
-  snprintf(path, sizeof(path), "%s/a/b", folder); /* made with its parents */
+  snprintf(path, sizeof(path), "%s/a/b", folder); /* created with its parents */
   cache_on(path);
   build_expecting("cached", "-DA", false);
   build_expecting("cached", "-DA", true);
   build_expecting("cached", "-DB", false);
   build_expecting("cached ", "-DA", false);
   assert_int_equal(count_entries(path, entry), 3);
-  check_failure("wrong", CC_BUILD_FAILURE, "wrong"); /* failures are not kept */
+  check_failure("wrong", CC_BUILD_FAILURE, "wrong"); /* failures are not cached */
   assert_int_equal(count_entries(path, entry), 3);
   cache_off();
   build_expecting("cached", "-DA", false);
 }
 
-/* A build that is in the cache needs no NVRTC, but another NVRTC builds anew. */
+/* A cached build does not need NVRTC, but a different NVRTC makes a new build. */
 static void test_cached_without_nvrtc(void **state) {
   (void)state;
   char path[256], nvrtc[2][280];
@@ -503,8 +502,8 @@ static void test_cached_without_nvrtc(void **state) {
   unsetenv("TEGRACL_NVRTC");
 }
 
-/* Any damage is a miss, and the entry is written anew. */
-static void test_corrupt_entry(void **state) {
+/* A damaged entry is a miss, and is replaced. */
+static void test_replaces_corrupt_entry(void **state) {
   (void)state;
   char path[256], entry[512];
   snprintf(path, sizeof(path), "%s/corrupt", folder);
@@ -531,8 +530,8 @@ static void test_corrupt_entry(void **state) {
   }
 }
 
-/* Programs that may depend on more than the cache watches are built each time. */
-static void test_not_cached(void **state) {
+/* Programs that may depend on things that the cache does not watch are built each time. */
+static void test_unpredictable_programs_not_cached(void **state) {
   (void)state;
   char path[256], entry[512];
   snprintf(path, sizeof(path), "%s/world", folder);
@@ -557,8 +556,8 @@ static void put_file(const char *name, const char *text) {
   fclose(file);
 }
 
-/* Headers are part of the key by what is in them, and so is what would hide them. */
-static void test_headers(void **state) {
+/* The key contains the contents of headers, and of files that would hide them. */
+static void test_changed_headers_cause_builds(void **state) {
   (void)state;
   char path[256], here[4096];
   static const char source[] = "kernel\n#include x.h\n";
@@ -568,7 +567,7 @@ static void test_headers(void **state) {
   assert_int_equal(chdir(path), 0);
   strcat(path, "/cache");
   cache_on(path);
-  build_expecting(source, "", false); /* it is not there */
+  build_expecting(source, "", false); /* the header does not exist yet */
   build_expecting(source, "", false);
   put_file("x.h", "one");
   wait_for_tick();
@@ -593,22 +592,22 @@ static void test_headers(void **state) {
   wait_for_tick();
   build_expecting(source, "", false);
   build_expecting(source, "", false);
-  /* Changed by the build itself, which may have seen it before or after. */
+  /* The build itself changes the header, and may have read it before or after the change. */
   static const char changing[] = "change\n#include x.h\n";
   setenv("TEGRACL_CONFINEMENT", "0", 1);
   for (int again = 0; again < 2; again++)
     build_expecting(changing, "", false);
   unsetenv("TEGRACL_CONFINEMENT");
-  assert_int_equal(chdir("front"), 0); /* the same names, other files */
+  assert_int_equal(chdir("front"), 0); /* same names, other files */
   put_file("x.h", "one");
   wait_for_tick();
   build_expecting(source, "", false);
   assert_int_equal(chdir(here), 0);
 }
 
-/* What the disk takes before it is full; negative: no end. */
+/* Free space of the simulated disk; negative: unlimited. */
 static long room = -1;
-/* File systems that have no files without names. */
+/* Simulates file systems without O_TMPFILE. */
 static bool names_needed;
 
 ssize_t __real_write(int fd, const void *bytes, size_t size);
@@ -651,10 +650,10 @@ static int count_files(const char *path) {
   return count - 2; /* . and .. */
 }
 
-/* A disk that fills up at any point: the build is good, and no part of an entry is left. */
+/* The disk may become full at any time: the build succeeds, and no partial entry remains. */
 static void test_full_disk(void **state) {
   (void)state;
-  enum { STEP = 20, LEAST_BYTES = 100 }; /* an entry has more */
+  enum { STEP = 20, LEAST_BYTES = 100 }; /* smaller than an entry */
   char path[256], entry[512];
   for (int named = 0; named < 2; named++) {
     names_needed = named;
@@ -673,7 +672,7 @@ static void test_full_disk(void **state) {
   names_needed = false;
 }
 
-static void test_rights(void **state) {
+static void test_entries_are_private(void **state) {
   (void)state;
   char path[256], entry[512];
   struct stat status;
@@ -693,8 +692,8 @@ static void test_rights(void **state) {
   umask(old);
 }
 
-/* Many processes that build the same, and are killed. */
-static void test_processes(void **state) {
+/* Many processes build the same programs, and some are killed. */
+static void test_survives_killed_processes(void **state) {
   (void)state;
   enum { PROCESSES = 6, ROUNDS = 4, SOURCES = 5 };
   char path[256], source[32];
@@ -705,7 +704,7 @@ static void test_processes(void **state) {
     for (int i = 0; i < PROCESSES; i++) {
       children[i] = fork();
       if (children[i] == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed assertion leaves no builders */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* no builders survive a failed assertion */
         bool good = true;
         for (int n = 0; good; n++) {
           struct cc_result result;
@@ -737,7 +736,7 @@ static void test_processes(void **state) {
   }
 }
 
-/* The least recently used entry goes first. */
+/* The least recently used entry is removed first. */
 static void test_size_limit(void **state) {
   (void)state;
   enum { FILLER = 300 * 1000, BUILDS = 8 };
@@ -749,7 +748,7 @@ static void test_size_limit(void **state) {
     snprintf(source, sizeof(source), "big %d", i);
     build_expecting(source, "", false);
     wait_for_tick();
-    build_expecting("big 0", "", true); /* used again and again */
+    build_expecting("big 0", "", true); /* used repeatedly */
     wait_for_tick();
   }
   assert_in_range(count_entries(path, name), 2, (1 << 20) / FILLER);
@@ -760,7 +759,7 @@ static void test_size_limit(void **state) {
   unsetenv("TEGRACL_CACHE_SIZE");
 }
 
-static void test_unwritable(void **state) {
+static void test_builds_without_writable_cache(void **state) {
   (void)state;
   cache_on("/proc/nowhere");
   build_expecting("unwritable", "", false);
@@ -777,7 +776,7 @@ static void write_file(const char *path, size_t size, time_t age) {
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Writes a file with the name and the first bytes of a cache entry. */
+/* Writes a file that begins like a cache entry and has the name of one. */
 static void write_entry(const char *path, char number, size_t size, time_t age) {
   char name[1024];
   snprintf(name, sizeof(name), "%s/%032d.bin", path, number);
@@ -796,13 +795,13 @@ static bool has(const char *path, const char *name) {
   return lstat(whole, &status) == 0;
 }
 
-static void test_eviction(void **state) {
+static void test_removes_oldest_entries(void **state) {
   (void)state;
   char path[256], name[512];
   snprintf(path, sizeof(path), "%s/evict", folder);
   assert_int_equal(mkdir(path, 0700), 0);
   for (char i = 0; i < 10; i++)
-    write_entry(path, i, 1000, 100 + i); /* the last is the oldest */
+    write_entry(path, i, 1000, 100 + i); /* the last entry is the oldest */
   snprintf(name, sizeof(name), "%s/tegracl-abcd09.tmp", path);
   write_file(name, 10, 24 * 3600);
   snprintf(name, sizeof(name), "%s/tegracl-abcd10.tmp", path);
@@ -820,8 +819,8 @@ static void test_eviction(void **state) {
   close(trimmed);
 }
 
-/* Files that are not the cache's are never removed, whatever their names. */
-static void test_others_files(void **state) {
+/* Files that do not belong to the cache are never removed, whatever their names. */
+static void test_keeps_foreign_files(void **state) {
   (void)state;
   static const char hash[] = "0123456789abcdef0123456789abcdef.bin",
                     link_name[] = "0123456789abcdef0123456789abcde0.bin",
@@ -855,8 +854,8 @@ static void test_others_files(void **state) {
   assert_int_equal(access(target, F_OK), 0);
 }
 
-/* A pipe in the place of an entry is neither read nor waited for. */
-static void test_pipe_for_entry(void **state) {
+/* A pipe in place of an entry is neither read nor waited for. */
+static void test_ignores_pipe_as_entry(void **state) {
   (void)state;
   char path[256], entry[512], moved[512];
   snprintf(path, sizeof(path), "%s/pipe", folder);
@@ -874,8 +873,8 @@ static void test_pipe_for_entry(void **state) {
   assert_int_equal(access(moved, F_OK), 0);
 }
 
-/* A folder into which others can write is not used: its code would be run. */
-static void test_folder_of_others(void **state) {
+/* A folder that others can write to is not used, because their code would be executed. */
+static void test_ignores_writable_folder(void **state) {
   (void)state;
   char path[256];
   static const mode_t modes[] = {0777, 0770, 0702, 01777};
@@ -902,8 +901,8 @@ static void test_folder_of_others(void **state) {
 
 /* ---- forged entries --------------------------------------------------------------- */
 
-/* Where a source is in the key of its build, which the one entry of the cache has after its
- * header; and that entry's file. */
+/* Returns the place of a source in the key of its build, which the cache's only entry
+ * contains after its header. entry gets the name of the entry's file. */
 static size_t place_in_key(const char *path, const char *source, char entry[512]) {
   enum { HEADER_BYTES = 56, FILE_BYTES = 65536 };
   static char bytes[FILE_BYTES];
@@ -917,10 +916,10 @@ static size_t place_in_key(const char *path, const char *source, char entry[512]
   return (size_t)(found - bytes) - HEADER_BYTES;
 }
 
-/* XXH3 adds up, for each of the eight lanes of its stripes, the products of the lane's two
- * halves, xored with a public secret, and the lane itself. A half that equals the
- * secret makes all products 0, and then the other half may grow in one stripe by what it
- * shrinks by in the next. */
+/* Makes two sources with the same hash. For each of the eight lanes of its stripes, XXH3
+ * multiplies the two halves of the lane, xored with a public secret, and adds the product and
+ * the lane. If one half is equal to the secret, all products are 0, and the other half may
+ * increase in one stripe and decrease by the same amount in the next. */
 static void collide(char *one, char *other, size_t offset) {
   enum { STRIPE = 64, STRIPES = 16, LANE = 8, HALF = 4 };
   size_t at = LANE - offset % LANE;
@@ -939,8 +938,8 @@ static void collide(char *one, char *other, size_t offset) {
   other[at + STRIPE + HALF]--;
 }
 
-/* A program with the hash of another does not get its code. */
-static void test_forged_entry(void **state) {
+/* A program whose hash is equal to that of another program does not get its code. */
+static void test_equal_hashes_in_cache(void **state) {
   (void)state;
   enum { BYTES = 3000 };
   char one[BYTES + 1], other[BYTES + 1], path[256], entry[512], again[512];
@@ -959,12 +958,12 @@ static void test_forged_entry(void **state) {
   build_expecting(other, "", false);
   build_expecting(other, "", true);
   assert_int_equal(count_entries(path, again), 1);
-  assert_string_equal(entry, again); /* they have one hash */
+  assert_string_equal(entry, again); /* both have the same hash */
   build_expecting(one, "", false);
 }
 
-/* Builds at the same time are not joined because of a hash. */
-static void test_forged_join(void **state) {
+/* Concurrent builds with the same hash are not merged. */
+static void test_equal_hashes_at_once(void **state) {
   (void)state;
   static const struct cache_tools tools;
   struct cache_key keys[2];
@@ -989,8 +988,8 @@ static void test_forged_join(void **state) {
 
 /* ---- messages ------------------------------------------------------------------ */
 
-/* Any cut of a request is refused, not misread. */
-static void test_cut_request(void **state) {
+/* A truncated request is refused and never misread. */
+static void test_refuses_truncated_request(void **state) {
   (void)state;
   const struct cc_source sources[2] = {{"one", 3}, {"", 0}};
   const struct cc_header headers[1] = {{"h.h", "#define H"}};
@@ -1039,36 +1038,36 @@ int main(void) {
       cmocka_unit_test(test_job_arrives),
       cmocka_unit_test(test_helper_is_reused),
       cmocka_unit_test(test_build_failure),
-      cmocka_unit_test(test_crashes),
-      cmocka_unit_test(test_hang),
+      cmocka_unit_test(test_reports_crashed_helper),
+      cmocka_unit_test(test_kills_hanging_helper),
       cmocka_unit_test(test_protocol_errors),
-      cmocka_unit_test(test_missing),
+      cmocka_unit_test(test_reports_missing_compiler),
       cmocka_unit_test(test_killed_while_idle),
-      cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_compiled_once),
+      cmocka_unit_test(test_builds_in_8_threads),
+      cmocka_unit_test(test_equal_builds_compile_once),
       cmocka_unit_test(test_reaped_by_application),
-      cmocka_unit_test(test_no_leak),
-      cmocka_unit_test(test_no_descriptors),
-      cmocka_unit_test(test_fork),
-      cmocka_unit_test(test_application_dies),
-      cmocka_unit_test(test_idle_helper_leaves),
-      cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_leaks_no_descriptors),
+      cmocka_unit_test(test_reports_lack_of_descriptors),
+      cmocka_unit_test(test_child_starts_own_helpers),
+      cmocka_unit_test(test_helper_dies_with_application),
+      cmocka_unit_test(test_idle_helper_exits),
+      cmocka_unit_test(test_second_build_hits_cache),
       cmocka_unit_test(test_cached_without_nvrtc),
-      cmocka_unit_test(test_corrupt_entry),
-      cmocka_unit_test(test_not_cached),
-      cmocka_unit_test(test_headers),
+      cmocka_unit_test(test_replaces_corrupt_entry),
+      cmocka_unit_test(test_unpredictable_programs_not_cached),
+      cmocka_unit_test(test_changed_headers_cause_builds),
       cmocka_unit_test(test_full_disk),
-      cmocka_unit_test(test_rights),
-      cmocka_unit_test(test_processes),
+      cmocka_unit_test(test_entries_are_private),
+      cmocka_unit_test(test_survives_killed_processes),
       cmocka_unit_test(test_size_limit),
-      cmocka_unit_test(test_unwritable),
-      cmocka_unit_test(test_eviction),
-      cmocka_unit_test(test_others_files),
-      cmocka_unit_test(test_pipe_for_entry),
-      cmocka_unit_test(test_folder_of_others),
-      cmocka_unit_test(test_forged_entry),
-      cmocka_unit_test(test_forged_join),
-      cmocka_unit_test(test_cut_request),
+      cmocka_unit_test(test_builds_without_writable_cache),
+      cmocka_unit_test(test_removes_oldest_entries),
+      cmocka_unit_test(test_keeps_foreign_files),
+      cmocka_unit_test(test_ignores_pipe_as_entry),
+      cmocka_unit_test(test_ignores_writable_folder),
+      cmocka_unit_test(test_equal_hashes_in_cache),
+      cmocka_unit_test(test_equal_hashes_at_once),
+      cmocka_unit_test(test_refuses_truncated_request),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

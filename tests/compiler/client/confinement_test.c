@@ -1,8 +1,8 @@
-/* The confinement of the helper process, from within: the fake compiler tries what a program
- * that has taken it over would try. Each attack succeeds in a helper that is not confined, so that
- * its failure in one that is confined says something; the test "confinement off" runs this
- * program with TEGRACL_CONFINEMENT=0, and expects that it fails. What the kernel lacks is skipped,
- * with the reason. */
+/* The confinement of the helper process, seen from the inside: the fake compiler tries what a
+ * program could do after taking over the helper. Each attack is first tried in an unconfined
+ * helper, where it must succeed; otherwise its failure under confinement would prove nothing. The
+ * test "confinement off" runs this program with TEGRACL_CONFINEMENT=0 and expects it to fail.
+ * Attacks that the kernel does not support are skipped with a message. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static int attack(const char *name, const char *argument) {
   return error;
 }
 
-/* In a helper that is not confined. */
+/* Runs the attack in an unconfined helper. */
 static int attack_freely(const char *name, const char *argument) {
   char *before = getenv("TEGRACL_CONFINEMENT");
   before = before ? strdup(before) : NULL;
@@ -66,7 +66,7 @@ static void make_file(void) {
   close(fd);
 }
 
-/* That the file is as make_file made it, and alone. */
+/* Checks that the folder only contains the file, with the contents from make_file. */
 static void check_file(const char *name) {
   struct stat status;
   char other[sizeof(file) + 8];
@@ -76,7 +76,8 @@ static void check_file(const char *name) {
     fail_msg("%s: the file is another", name);
 }
 
-/* Refused when confined. may_fail: also where nothing of ours confines it (in containers, say). */
+/* Checks that an attack fails under confinement. may_fail: it may also fail
+ * without our confinement, for example in a container. */
 static void check_refused(const char *name, const char *argument, bool may_fail) {
   make_file();
   const int error = attack(name, argument);
@@ -109,7 +110,7 @@ static void need_landlock(void) {
   skip();
 }
 
-static void test_descriptors(void **state) {
+static void test_closes_inherited_descriptors(void **state) {
   (void)state;
   char number[16];
   int ends[2];
@@ -124,7 +125,7 @@ static void test_descriptors(void **state) {
   close(ends[1]);
 }
 
-static void test_calls(void **state) {
+static void test_refuses_system_calls(void **state) {
   (void)state;
   need_seccomp();
   static const char *const of_files[] = {"unlink", "rename", "mkdir", "link",
@@ -142,7 +143,7 @@ static void test_calls(void **state) {
   check_refused("group", pid, true);
   check_refused("asked-signal", pid, false);
   check_refused("processors", pid, false);
-#ifndef __SANITIZE_ADDRESS__ /* whose leak checker needs them */
+#ifndef __SANITIZE_ADDRESS__ /* needed by the leak checker */
   check_refused("trace", pid, true);
   check_refused("memory", pid, true);
 #endif
@@ -152,7 +153,7 @@ static void test_calls(void **state) {
     check_refused(of_files[i], file, false);
 }
 
-static void test_files(void **state) {
+static void test_refuses_file_changes(void **state) {
   (void)state;
   need_landlock();
   check_refused("write", file, false);
@@ -163,7 +164,7 @@ static void test_files(void **state) {
   check_refused("memory-file", memory, true);
 }
 
-static void test_execution(void **state) {
+static void test_refuses_other_programs(void **state) {
   (void)state;
   char clang[CC_PATH_MAX];
   need_landlock();
@@ -173,15 +174,15 @@ static void test_execution(void **state) {
   assert_int_equal(attack("execute", clang), 0);
 }
 
-/* What is not refused: the user's own files, which the program may include. */
-static void test_reading(void **state) {
+/* Reading the user's own files is allowed, because programs may include them. */
+static void test_allows_reading(void **state) {
   (void)state;
   make_file();
   assert_int_equal(attack("read", file), 0);
 }
 
 /* A wrapper may start any program. */
-static void test_wrapper(void **state) {
+static void test_allows_wrappers(void **state) {
   (void)state;
   make_file();
   assert_int_equal(chmod(file, 0700), 0);
@@ -199,7 +200,7 @@ static int make_folder(void **state) {
   if (!mkdtemp(folder))
     return -1;
   snprintf(file, sizeof(file), "%s/file", folder);
-  /* With the Yama module's default a process may be traced by none but its ancestors. */
+  /* By default the Yama module only allows ancestors to trace a process. */
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   return 0;
 }
@@ -215,9 +216,12 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_descriptors), cmocka_unit_test(test_calls),
-      cmocka_unit_test(test_files),       cmocka_unit_test(test_execution),
-      cmocka_unit_test(test_reading),     cmocka_unit_test(test_wrapper),
+      cmocka_unit_test(test_closes_inherited_descriptors),
+      cmocka_unit_test(test_refuses_system_calls),
+      cmocka_unit_test(test_refuses_file_changes),
+      cmocka_unit_test(test_refuses_other_programs),
+      cmocka_unit_test(test_allows_reading),
+      cmocka_unit_test(test_allows_wrappers),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,9 +1,8 @@
-/* A stand-in for tegraclc in the tests of the client: the real serving loop over
- * a compiler that does what the source's first word says. A line "#include NAME" makes it
- * read NAME, and look for it in the folder "front" before. "plan WORDS" answers with a plan in
- * which each further line is a unit ("?" in front: it may be refused), and does what WORDS say if
- * it may not plan. With FAKE_COMPILER=junk or =leave in the environment it does not even speak the
- * protocol. */
+/* Replaces tegraclc in the tests of the client: the real serving loop with a compiler that obeys
+ * the first word of the source. A line "#include NAME" makes it read NAME and look for it in the
+ * folder "front" first. "plan WORDS" answers with a plan whose units are the remaining lines ("?"
+ * marks a unit that may be refused); if a plan is not allowed, it obeys WORDS. With
+ * FAKE_COMPILER=junk or =leave in the environment it does not follow the protocol. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@ static enum cc_status answer(struct cc_result *result, enum cc_status status, co
   return status;
 }
 
-/* The places of a header: as places.h says. */
+/* Adds the places of a header in the format of places.h. */
 static void include(const struct cc_source *source, struct cc_result *result) {
   static const char directive[] = "#include ";
   char text[4096], name[256] = "";
@@ -38,7 +37,7 @@ static void include(const struct cc_source *source, struct cc_result *result) {
   result->places_size = (size_t)(first + sprintf(places + first, "-front/%s", name) + 1);
 }
 
-/* At the FIFO that the second word names, until another process has opened it for writing. */
+/* Waits at the FIFO that is the second word, until another process opens it for writing. */
 static void wait_at(const struct cc_source *source) {
   char text[4096], name[256];
   snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
@@ -46,7 +45,7 @@ static void wait_at(const struct cc_source *source) {
     close(open(name, O_RDONLY));
 }
 
-/* "attack NAME ARGUMENT": the binary tells the outcome. */
+/* "attack NAME ARGUMENT": the binary contains the outcome. */
 static enum cc_status try_attack(const struct cc_source *source, struct cc_result *result) {
   char text[4096], name[32] = "", argument[1024] = "", *answer_text = NULL;
   snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
@@ -56,7 +55,7 @@ static enum cc_status try_attack(const struct cc_source *source, struct cc_resul
   return answer(result, CC_OK, "");
 }
 
-/* As make_plan in compiler/compile.c. */
+/* Like make_plan in compiler/compile.c. */
 static enum cc_status make_plan(const struct cc_source *source, struct cc_result *result) {
   struct message plan = {0};
   const char *end = source->text + source->size;
@@ -126,7 +125,7 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     if (header)
       fclose(header);
   }
-  /* Anything else: the job in words is the binary. */
+  /* Any other word: the binary describes the job. */
   include(source, result);
   snprintf(text, sizeof(text),
            "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu memory %llu in %s",

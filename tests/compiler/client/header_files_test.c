@@ -1,6 +1,6 @@
-/* Headers that the application gives (clCompileProgram): which one clang takes, odd names, many
- * headers, and that nothing is left of them when the client, the helper process or both are
- * killed during a build. Uses the real compiler. */
+/* Headers passed by the application (clCompileProgram): which header clang uses,
+ * unusual names, and many headers. Nothing remains of them if the client, the helper
+ * process or both are killed during a build. Uses the real compiler. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void compile_good(const char *source, const struct cc_header *headers, si
   cc_result_finish(&result);
 }
 
-static void test_names(void **state) {
+static void test_finds_headers_by_name(void **state) {
   (void)state;
   static const struct cc_header headers[] = {
       {"value.h", "#define VALUE 1\n#include \"sub/inner.h\"\n"},
@@ -66,8 +66,8 @@ static void test_names(void **state) {
       headers, sizeof(headers) / sizeof(headers[0]));
 }
 
-/* Names that would lead elsewhere. */
-static void test_outside(void **state) {
+/* Names that would lead out of the folder are refused. */
+static void test_refuses_names_outside_folder(void **state) {
   (void)state;
   static const char *const names[] = {"", "/etc/passwd", "..", "../x.h", "a/../../x.h", "a/.."};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -79,8 +79,8 @@ static void test_outside(void **state) {
   }
 }
 
-/* clang knows the source by a name in the same folder. */
-static void test_source_name(void **state) {
+/* A header cannot have the name that clang uses for the source. */
+static void test_refuses_name_of_source(void **state) {
   (void)state;
   static const char *const names[] = {"<program source>", "./<program source>",
                                       ".//./<program source>"};
@@ -88,13 +88,13 @@ static void test_source_name(void **state) {
     const struct cc_header header = {names[i], "#define A 1\n"};
     struct cc_result result;
     assert_int_not_equal(compile("kernel void k() {}", &header, 1, &result), CC_OK);
-    assert_non_null(strstr(result.log, "has the name of the program's source"));
+    assert_non_null(strstr(result.log, "has the same name as the program's source"));
     cc_result_finish(&result);
   }
 }
 
-/* More than a process may usually have files. */
-static void test_many(void **state) {
+/* More headers than the usual limit of open files. */
+static void test_many_headers(void **state) {
   (void)state;
   enum { HEADERS = 2000 };
   static struct cc_header headers[HEADERS];
@@ -117,7 +117,7 @@ static int count_files(void) {
   return count - 2; /* . and .. */
 }
 
-/* Fills state and parent of a process; false if it has gone. */
+/* Reads the state and parent of a process. Returns false if it no longer exists. */
 static bool read_process(int pid, char *state, int *parent) {
   char path[64];
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);
@@ -148,7 +148,7 @@ static void wait_for_end(int pid) {
     usleep(1000);
 }
 
-static void test_killed(void **state) {
+static void test_killed_builds_leave_no_files(void **state) {
   (void)state;
   enum { KILL_CLIENT = 1, KILL_HELPER = 2, KILL_BOTH = 3 };
   char pipe_name[64], source[128];
@@ -163,7 +163,7 @@ static void test_killed(void **state) {
       struct cc_result result;
       _exit(compile(source, &header, 1, &result));
     }
-    const int writer = open(pipe_name, O_WRONLY); /* clang has the headers now */
+    const int writer = open(pipe_name, O_WRONLY); /* now clang has opened the headers */
     assert_true(writer >= 0);
     const int helper = child_of(client), clang = child_of(helper);
     assert_true(helper && clang);
@@ -194,9 +194,11 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),       cmocka_unit_test(test_outside),
-      cmocka_unit_test(test_source_name), cmocka_unit_test(test_many),
-      cmocka_unit_test(test_killed),
+      cmocka_unit_test(test_finds_headers_by_name),
+      cmocka_unit_test(test_refuses_names_outside_folder),
+      cmocka_unit_test(test_refuses_name_of_source),
+      cmocka_unit_test(test_many_headers),
+      cmocka_unit_test(test_killed_builds_leave_no_files),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

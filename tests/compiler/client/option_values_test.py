@@ -48,7 +48,7 @@ echo "stand-in for clang" >&2; exit 1
                 arguments = written.read().split('\0')[:-1]
         return done.returncode == 0, arguments, done.stderr.decode()
 
-    # The check can fail: clang does expand what it gets.
+    # Shows that the check can fail: clang expands such arguments.
     subprocess.run([CLANG, '-cc1', '-x', 'cl', '@f', '-E', '-o', '-', '-'], input=KERNEL,
                    capture_output=True, check=True)
     check(os.path.exists(witness), 'clang reads response files')
@@ -79,7 +79,7 @@ echo "stand-in for clang" >&2; exit 1
                         extra.remove(argument)
                 check(all(a[:2] in ('-D', '-U', '-I') and len(a) > 2 for a in extra) and
                       len(extra) <= 2, f'{what}: became {extra}')
-                # Of a macro, no line of the program can come from its name.
+                # A macro's name must not start a new line of the program.
                 check(all('\n' not in a.split('=')[0] for a in extra if a[1:2] in 'DU'),
                       f'{what}: a line of the program in {extra}')
                 check('-I-' not in extra, f'{what}: an option of its own')

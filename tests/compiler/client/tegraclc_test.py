@@ -15,7 +15,8 @@ import tempfile
 TEGRACLC, FOLDER, SPIRV_AS = sys.argv[1:4]
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvrtc.supp')
 os.environ['LSAN_OPTIONS'] = f'suppressions={SUPPRESSIONS}:print_suppressions=0'
-# Bits 8:0 of an instruction: the operation; the three above say the form of the
+# Bits 8:0 of an instruction are the operation; the next three bits are the form of the operands
+# (sm87.isa).
 # operands (sm87.isa).
 OPERATION = 0x1ff
 GENERIC_LOAD, GENERIC_STORE, GLOBAL_LOAD, GLOBAL_STORE = 0x180, 0x185, 0x181, 0x186
@@ -86,8 +87,8 @@ check(count(codes, GENERIC_LOAD, GENERIC_STORE) == 0, 'matrix product: no generi
 check(count(codes, LOCAL_LOAD, LOCAL_STORE) == 0, 'matrix product: nothing in local memory')
 check(count(codes, GLOBAL_LOAD) > 0 and count(codes, GLOBAL_STORE) == 1,
       'matrix product: global accesses')
-# A row of the first tile is 4 wide loads, a column of the second 16 narrow ones,
-# for 16 multiply-adds and 2 global loads: the same as for CUDA C.
+# A row of the first tile takes 4 wide loads and a column of the second 16 narrow ones,
+# for 16 multiply-adds and 2 global loads, the same as for CUDA C.
 check(fused > 0 and fused == 8 * count(codes, GLOBAL_LOAD),
       f'matrix product: {fused} multiply-adds for {count(codes, GLOBAL_LOAD)} global loads')
 check(count(codes, SHARED_LOAD) * 16 == fused * 20, 'matrix product: wide shared loads')
@@ -167,7 +168,7 @@ for source, name in (
         ('kernel void k(global int *a) { a[0] = __nvvm_read_ptx_sreg_tid_x(); }',
          'llvm.nvvm.read.ptx.sreg.tid.x'),
         ('kernel void k(global int *a) { local int s[20000]; s[get_local_id(0)] = 1;\n'
-         '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'more local memory than there is'),
+         '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'exceed the local memory of the device'),
         ('int g(int);\nint f(int n) { return n < 2 ? 1 : n * g(n - 1); }\n'
          'int g(int n) { return n < 3 ? 2 : f(n - 2) + f(n - 3); }\n'
          'kernel void k(global int *a) { a[0] = f(a[1]); }', "'f' calls itself"),
@@ -179,15 +180,15 @@ for source, name in (
          'constant struct s t[2] = {{1, &i}, {2, 0}};\n'
          'kernel void k(global int *a) { a[1] = *t[a[0]].p; }', "byte 1 of 't'"),
         ('struct s {};\nkernel void k(global int *a, struct s s) { a[0] = 1; }',
-         'argument 1 is a struct without members'),
-        ('kernel void k$(void) {}', "name 'k$' has other characters"),
-        ('kernel void über(void) {}', "name 'über' has other characters"),
+         'argument 1 is an empty struct'),
+        ('kernel void k$(void) {}', "name 'k$' contains characters"),
+        ('kernel void über(void) {}', "name 'über' contains characters"),
         ('kernel void k(global long *o, ' + ', '.join(f'long16 a{i}' for i in range(260)) + ') {}',
-         "arguments take more bytes")):
+         "arguments exceed the maximum size")):
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
 
-# In OpenCL C an initial value cannot have a part of an address; in SPIR-V it can.
+# OpenCL C does not allow a part of an address in an initial value; SPIR-V does.
 PART_OF_ADDRESS = """OpCapability Addresses
 OpCapability Kernel
 OpCapability Int8
@@ -236,7 +237,7 @@ check(run('int größe(int x) { return x + 1; }\n'
           'kernel void k(global int *ä) { ä[0] = größe(ä[1]); }', '-cl-opt-disable')[0] == 0,
       'names of functions and variables in any script')
 for body, words in (('write_only pipe int p) { write_pipe(p, o); }', "'pipe int'"),
-                    (') { queue_t q = get_default_queue(); *o = q == 0; }', 'no queues')):
+                    (') { queue_t q = get_default_queue(); *o = q == 0; }', 'device-side queues')):
     comma = ', ' if 'pipe' in body else ''
     status, _, messages = run(f'kernel void k(global int *o{comma}{body}', '-cl-std=CL2.0')
     check(status == 1 and words in messages, f'{words} is refused by name {messages[:200]}')
@@ -247,7 +248,7 @@ for form, good in (('%4095d', True), ('%.4095f', True), ('%4096d', False), ('%.4
                 'printf(*o == 1 ? "%f" : *o == 2 ? "%d" : "FORM", 1)'):
         call = how.replace('FORM', form)
         status, _, messages = run(f'kernel void k(global int *o) {{ {call}; }}', '-w')
-        check(status != good and ('may be at most 4095' in messages) != good,
+        check(status != good and ('must be at most 4095' in messages) != good,
               f'{call} {messages[:200]}')
 status, _, messages = run(KERNEL, '-DLONG=' + 'x' * 100000, '-DSUM=' + '1+' * 50000 + '1')
 check(status == 0, f'long options {messages[:200]}')
@@ -258,7 +259,7 @@ for stage, options, start in (
         ('cuda', ['-cl-std=CL3.0'], b'#include "tegracl.cuh"')):
     check(run(KERNEL, '--emit', stage, *options)[1].startswith(start),
           ' '.join(['--emit', stage, *options]))
-# On a terminal the stages are shown, and nothing is left of them.
+# On a terminal the stages are shown and then erased.
 terminal, side = pty.openpty()
 done = subprocess.run([TEGRACLC, '-'], input=KERNEL.encode(), stdout=subprocess.PIPE, stderr=side)
 os.close(side)

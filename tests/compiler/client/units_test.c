@@ -1,6 +1,6 @@
-/* Builds in units, and the turns in which helpers serve several builds. The helper is
- * tests/compiler/client/fake_compiler.c: a source "plan WORDS" has a unit in each further line;
- * as a whole it does what WORDS say. One with "?" in front may be refused. */
+/* Builds in units, and the order in which helpers serve several builds. The helper is
+ * tests/compiler/client/fake_compiler.c: for a source "plan WORDS" each further line is a unit,
+ * and a build of the whole source obeys WORDS. "?" marks a unit that may be refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,13 +28,13 @@ enum { CORES = 2, SHARE_MIB = 600, UNITS_AT = 48 };
 
 static char folder[] = "/tmp/tegracl-units-XXXXXX";
 
-/* The same on every machine. */
+/* The number of cores is the same on every machine. */
 unsigned __wrap_base_cores(void);
 unsigned __wrap_base_cores(void) {
   return CORES;
 }
 
-/* Threads that wait for others, and how often they began to. */
+/* Number of times that threads began to wait for others. */
 static atomic_int waits;
 
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
@@ -87,7 +87,8 @@ static void build_units(const char *source, unsigned units, unsigned cached) {
   cc_result_finish(&result);
 }
 
-/* Built again as a whole: the binary is what the fake compiler says of it. */
+/* The program is built again as a whole. The binary is the fake
+ * compiler's description of the build. */
 static void build_whole(const char *source, unsigned long long memory_mib) {
   struct cc_result result;
   unsigned long long mib = 0;
@@ -111,13 +112,13 @@ static void check_failure(const char *source, enum cc_status status, const char 
   cc_result_finish(&result);
 }
 
-static void test_cached(void **state) {
+static void test_caches_each_unit(void **state) {
   (void)state;
   setenv("TEGRACL_CACHE_DIR", folder, 1);
   unsetenv("TEGRACL_CACHE");
   build_units("plan kernel\na\nb\nc", 3, 0);
   build_units("plan kernel\na\nb\nd\nc", 4, 3);
-  /* The same unit twice is one build and one hit, or one build for both. */
+  /* Two equal units cause one build and one hit, or one build for both. */
   struct cc_result result;
   assert_int_equal(build("plan kernel\na\ne\ne", &result), CC_OK);
   assert_int_equal(result.units, 3);
@@ -127,22 +128,22 @@ static void test_cached(void **state) {
   build_units("plan kernel\na\nb\nc", 3, 0);
 }
 
-/* The log of a failed unit is the program's. */
-static void test_failures(void **state) {
+/* The log of a failed unit becomes that of the program. */
+static void test_failed_unit_builds_whole_program(void **state) {
   (void)state;
   check_failure("plan wrong\nkernel\nwrong\nkernel", CC_BUILD_FAILURE, "source:1: error: wrong");
   check_failure("plan abort\nkernel\nabort\nkernel", CC_INTERNAL_ERROR, "signal 6");
   build_whole("plan kernel\nkernel\nwrong\nkernel", SHARE_MIB);
   build_whole("plan kernel\nabort\nexit\nbusy", SHARE_MIB);
-  /* One that hangs is not given as much time again. */
+  /* After a timeout, the whole program does not get another full time limit. */
   setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
   check_failure("plan kernel\nkernel\nhang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
   unsetenv("TEGRACL_COMPILER_TIMEOUT");
   build_units("plan kernel\nkernel\nkernel", 2, 0);
 }
 
-/* With its share of the memory a helper may fail where all of it is enough. */
-static void test_memory(void **state) {
+/* A helper may run out of its share of the memory when all of it would be enough. */
+static void test_retries_with_all_memory(void **state) {
   (void)state;
   assert_int_equal(limits_width(), CORES);
   assert_int_equal(limits_share_mib(), SHARE_MIB);
@@ -152,13 +153,13 @@ static void test_memory(void **state) {
   check_failure("plan glutton\nkernel\ngreedy", CC_INTERNAL_ERROR, "ran out of memory");
 }
 
-/* A plan that a helper was not asked for, beside a binary, or without sense. */
-static void test_broken_plans(void **state) {
+/* Refuses plans that were not requested, come with a binary, or are malformed. */
+static void test_refuses_malformed_plans(void **state) {
   (void)state;
-  check_failure("plan unasked\nwrong", CC_INTERNAL_ERROR, "broken answer");
+  check_failure("plan unasked\nwrong", CC_INTERNAL_ERROR, "malformed answer");
   build_whole("plan kernel\nunasked", SHARE_MIB);
   build_whole("plan kernel", SHARE_MIB); /* no units */
-  check_failure("both", CC_INTERNAL_ERROR, "broken answer");
+  check_failure("both", CC_INTERNAL_ERROR, "malformed answer");
 }
 
 /* ---- turns --------------------------------------------------------------------------- */
@@ -186,7 +187,7 @@ static void begin(struct request *request) {
   assert_int_equal(pthread_create(&request->thread, NULL, get, request), 0);
 }
 
-/* As begin, and returns when it waits: there is no helper for it. */
+/* Like begin, but no helper is available: returns when the thread waits. */
 static void begin_waiting(struct request *request) {
   const int before = atomic_load(&waits);
   begin(request);
@@ -199,7 +200,7 @@ static void served(struct request *request) {
   assert_non_null(request->helper);
 }
 
-/* The build that has fewest helpers gets the next one, in whichever order they wait. */
+/* The build with the fewest helpers gets the next one, regardless of the order of waiting. */
 static void test_fewest_helpers_first(void **state) {
   (void)state;
   struct helper_share a = {0}, b = {0};
@@ -227,8 +228,8 @@ static void test_fewest_helpers_first(void **state) {
   assert_int_equal(a.busy + b.busy, 0);
 }
 
-/* A build that needs all the memory waits until no other works, and none begins meanwhile. */
-static void test_alone(void **state) {
+/* A build that needs all the memory waits until no other helper works, and then no other starts. */
+static void test_large_build_runs_alone(void **state) {
   (void)state;
   struct helper_share a = {0}, b = {0}, c = {0};
   struct request first[CORES] = {{.share = &a}, {.share = &a}};
@@ -251,13 +252,13 @@ static void test_alone(void **state) {
 }
 
 /* If no process can be started, the existing helpers do the work. */
-static void test_no_processes(void **state) {
+static void test_uses_existing_helpers_without_new_processes(void **state) {
   (void)state;
   struct helper_share share = {0};
   struct request first = {.share = &share}, second = {.share = &share};
   bool used;
   int error;
-  setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* other helpers than the idle ones */
+  setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* makes the idle helpers unusable */
   begin(&first);
   served(&first);
   atomic_store(&no_processes, true);
@@ -271,7 +272,7 @@ static void test_no_processes(void **state) {
   assert_null(helper_get(compiler, &share, false, &used, &error));
   assert_int_equal(error, -EAGAIN);
   assert_int_equal(share.busy, 0);
-  check_failure("plan kernel\na", CC_OUT_OF_MEMORY, "could not be started");
+  check_failure("plan kernel\na", CC_OUT_OF_MEMORY, "cannot start the compiler");
   atomic_store(&no_processes, false);
   unsetenv("TEGRACL_TEST_VARIABLE");
   build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
@@ -287,10 +288,10 @@ static void *build_slowly(void *argument) {
   return good ? argument : NULL;
 }
 
-/* A child does not inherit what its parent builds, or waits to build. */
-static void test_fork(void **state) {
+/* A child does not inherit builds that its parent runs or waits for. */
+static void test_child_inherits_no_builds(void **state) {
   (void)state;
-  enum { THREADS = 3 }; /* more than CORES: some wait */
+  enum { THREADS = 3 }; /* more than CORES, so some threads wait */
   pthread_t threads[THREADS];
   char names[] = "uvw";
   int status = -1;
@@ -313,7 +314,7 @@ static void test_fork(void **state) {
   }
 }
 
-/* Many builds at once, some of which fail, one way or another. */
+/* Runs many builds at once, some of which fail in different ways. */
 static void *build_several(void *argument) {
   static const char *const sources[] = {
       "plan kernel\na\nb\nc\nd",
@@ -332,7 +333,7 @@ static void *build_several(void *argument) {
   return good ? argument : NULL;
 }
 
-static void test_threads(void **state) {
+static void test_builds_in_6_threads(void **state) {
   (void)state;
   enum { THREADS = 6 };
   pthread_t threads[THREADS];
@@ -353,7 +354,7 @@ static void test_threads(void **state) {
 
 enum { GATES = 3, GATE_BYTES = 64 };
 
-/* A unit "wait GATE" is built when open_gate has been called. */
+/* A unit "wait GATE" is built after open_gate has been called. */
 static char gates[GATES][GATE_BYTES];
 
 static void make_gates(void) {
@@ -364,7 +365,7 @@ static void make_gates(void) {
   }
 }
 
-/* Waits until a helper is at the gate. */
+/* Waits until a helper is at the gate, and opens it. */
 static void open_gate(int i) {
   const int gate = open(gates[i], O_WRONLY);
   assert_true(gate >= 0);
@@ -416,9 +417,9 @@ static void *want(void *argument) {
   return NULL;
 }
 
-/* The helpers are at the first two units. The next one that is built is that which is waited for,
- * in front of one that never ends as long as its gate is closed. */
-static void test_wanted(void **state) {
+/* While the helpers build the first two units, a thread starts to wait for the last one. It must
+ * be built next, before one that cannot end because its gate is closed. */
+static void test_builds_wanted_unit_first(void **state) {
   (void)state;
   char source[512];
   const char *log;
@@ -442,9 +443,9 @@ static void test_wanted(void **state) {
   check_end(background, CC_OK);
 }
 
-/* Units that may be refused are built before the program is accepted; the others even if one of
- * them fails. */
-static void test_accepted(void **state) {
+/* The program is accepted when all units that may be refused are built. The
+ * other units are built even if one of them fails. */
+static void test_accepts_before_all_units_are_built(void **state) {
   (void)state;
   char source[512];
   const char *log;
@@ -463,7 +464,7 @@ static void test_accepted(void **state) {
   assert_int_equal(unit.status, CC_BUILD_FAILURE);
   open_gate(0);
   check_end(background, CC_BUILD_FAILURE);
-  /* Nothing is left when the last of them is built. */
+  /* No units remain after the last one that may be refused. */
   background = start("plan kernel\n?a\n?b");
   assert_false(cc_background_accepted(background, &log));
   check_end(background, CC_OK);
@@ -476,8 +477,9 @@ static void *build_again(void *source) {
   return good ? source : NULL;
 }
 
-/* Cancelled builds end, wherever they are. Who waits for one builds it himself. */
-static void test_cancelled(void **state) {
+/* Cancelled builds end at any stage. A thread that waited for a
+ * cancelled build builds the program itself. */
+static void test_cancelled_builds_end(void **state) {
   (void)state;
   char source[512];
   const char *log;
@@ -534,18 +536,18 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cached),
-      cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_broken_plans),
+      cmocka_unit_test(test_caches_each_unit),
+      cmocka_unit_test(test_failed_unit_builds_whole_program),
+      cmocka_unit_test(test_retries_with_all_memory),
+      cmocka_unit_test(test_refuses_malformed_plans),
       cmocka_unit_test(test_fewest_helpers_first),
-      cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_no_processes),
-      cmocka_unit_test(test_fork),
-      cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_wanted),
-      cmocka_unit_test(test_accepted),
-      cmocka_unit_test(test_cancelled),
+      cmocka_unit_test(test_large_build_runs_alone),
+      cmocka_unit_test(test_uses_existing_helpers_without_new_processes),
+      cmocka_unit_test(test_child_inherits_no_builds),
+      cmocka_unit_test(test_builds_in_6_threads),
+      cmocka_unit_test(test_builds_wanted_unit_first),
+      cmocka_unit_test(test_accepts_before_all_units_are_built),
+      cmocka_unit_test(test_cancelled_builds_end),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

@@ -41,7 +41,7 @@ bool device_is_module(void) {
   return getenv("MAKE_SPIRV") != NULL;
 }
 
-/* A module of the source, made as other compilers do. */
+/* Creates a program from a module of the source, compiled as by other compilers. */
 static cl_program module_of(struct device_cl *cl, const char *source, const char *maker,
                             cl_int *status) {
   enum { MOST = 1 << 24 };
@@ -79,7 +79,7 @@ cl_program device_cl_build_with(struct device_cl *cl, const char *source, const 
   const char *maker = getenv("MAKE_SPIRV");
   cl_program program = maker ? module_of(cl, source, maker, &status)
                              : clCreateProgramWithSource(cl->context, 1, &source, NULL, &status);
-  if (maker && !status) /* the language is the module's */
+  if (maker && !status) /* the module determines the language */
     options = "";
   if (!status)
     status = clBuildProgram(program, 1, &cl->device, options, NULL, NULL);
@@ -171,8 +171,8 @@ long double device_half_value(unsigned h) {
   return h >> 15 ? -x : x;
 }
 
-/* The bits of x as a half: round to a multiple of the last place, and let what
- * is beyond the largest be the largest or infinity as the mode says. */
+/* Returns the bits of x as a half: rounds to a multiple of the last place. Values beyond the
+ * largest half become the largest half or infinity, depending on the mode. */
 unsigned device_half_bits(long double x, int rounding) {
   const long double largest = 65504;
   unsigned sign = signbit(x) ? 0x8000 : 0;
@@ -189,7 +189,7 @@ unsigned device_half_bits(long double x, int rounding) {
               (rounding == FE_DOWNWARD && !sign);
   if (r > largest)
     return sign | (down ? 0x7bff : 0x7c00);
-  unsigned low = 0, high = 0x7bff; /* the halfs are in order */
+  unsigned low = 0, high = 0x7bff; /* halves are ordered */
   while (low < high) {
     unsigned middle = (low + high + 1) / 2;
     if (device_half_value(middle) <= r)

@@ -1,5 +1,5 @@
-/* What the device library's numeric tests share: an OpenCL device from the
- * loader, a program, one launch over arrays, and the counting of failures. */
+/* Shared by the numeric tests of the device library: an OpenCL device from the loader, building
+ * a program, launching a kernel on arrays, and counting failures. */
 #ifndef TEGRACL_TESTS_DEVICE_CL_H
 #define TEGRACL_TESTS_DEVICE_CL_H
 
@@ -16,33 +16,33 @@ struct device_cl {
   cl_command_queue queue;
 };
 
-/* One kernel argument: a buffer filled from data and, if read is set, read back
- * into it. */
+/* A kernel argument: a buffer that is initialised with data and,
+ * if read is set, read back into it. */
 struct device_array {
   void *data;
   size_t size;
   bool read;
 };
 
-/* The first device of the first platform. False, with a message, if there is
- * none. */
+/* Opens the first device of the first platform. If there is none,
+ * prints a message and returns false. */
 bool device_cl_open(struct device_cl *cl);
 void device_cl_close(struct device_cl *cl);
 
-/* Whether programs are made from SPIR-V, which has no inline PTX: MAKE_SPIRV is set, to
- * tests/make_spirv with what it runs. */
+/* Whether programs are made from SPIR-V, which has no inline PTX. Depends on
+ * MAKE_SPIRV, the command line of tests/make_spirv. */
 bool device_is_module(void);
 
-/* NULL, with the build log printed, on failure. */
+/* Returns NULL, after printing the build log, on failure. */
 cl_program device_cl_build(struct device_cl *cl, const char *source);
 cl_program device_cl_build_with(struct device_cl *cl, const char *source, const char *options);
 
-/* Runs the kernel over so many work-items, in work-groups of group (0: the
- * driver chooses), and waits. */
+/* Runs the kernel with the given number of work-items in work-groups of
+ * group (0: chosen by the driver), and waits for it. */
 bool device_cl_run(struct device_cl *cl, cl_program program, const char *kernel, size_t items,
                    size_t group, const struct device_array *arrays, size_t array_count);
 
-/* Text that grows; the pieces of a generated program. */
+/* A growing text for generated programs. */
 struct device_text {
   char *data;
   size_t size;
@@ -50,14 +50,14 @@ struct device_text {
 void device_text_add(struct device_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Halfs: the value of the bits, and the bits of a value rounded in a mode of fenv.h;
- * NaN is one of them. */
+/* Halves: the value of given bits, and the bits of a value after
+ * rounding in a mode of fenv.h. Both support NaN. */
 long double device_half_value(unsigned bits);
 unsigned device_half_bits(long double x, int rounding);
-/* To an integer in a mode of fenv.h. */
+/* Rounds to an integer in a mode of fenv.h. */
 long double device_round(long double x, int rounding);
 
-/* xorshift64*: the same numbers on every machine. */
+/* xorshift64*, with the same sequence on every machine. */
 uint64_t device_random(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Test of the extensions that are a few instructions each: dot products of bytes,
- * floating-point atomics, clocks, hints, inline PTX and images of halfs, against the host's
- * results. Everything is exact.
+/* Tests extensions that consist of a few instructions each: dot products of
+ * bytes, floating-point atomics, clocks, hints, inline PTX and images of halves.
+ * Compares with the host's results; everything is exact.
  */
 #include <float.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static int test_dot(struct device_cl *cl) {
   return failures != 0;
 }
 
-/* The kernel's checks leave 1 at their lines; what the group adds up, the host sees. */
+/* Each check in the kernel writes 1 at its line number. The host checks the group's sums. */
 static const char rest_source[] =
     "#define CHECK(c) if (!(c)) failures[__LINE__] = 1\n"
     "kernel void rest(global int *failures, global atomic_float *f, global atomic_double *d) {\n"
@@ -120,8 +120,8 @@ static int test_rest(struct device_cl *cl) {
   return failures != 0;
 }
 
-/* Sums of floats in global and in local memory are rounded once, and denormals are kept,
- * though the machine's own addition in global memory takes them for zeros. */
+/* Atomic sums of floats in global and local memory are rounded once and keep denormals,
+ * although the hardware's addition in global memory flushes them to zero. */
 static const char sums_source[] =
     "#define RELAXED memory_order_relaxed, memory_scope_device\n"
     "kernel void sums(global atomic_float *sum, global atomic_float *unasked, global float "
@@ -173,7 +173,7 @@ static int test_sums(struct device_cl *cl) {
   return failures != 0;
 }
 
-/* Images read and written as halfs. */
+/* Images that are read and written as half. */
 static const char image_source[] =
     "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
     "kernel void twice(read_only image2d_t from, sampler_t s, write_only image2d_t to) {\n"
@@ -190,7 +190,7 @@ static int test_half_images(struct device_cl *cl) {
   float values[VALUES];
   int failures = 0;
   for (unsigned i = 0; i < VALUES; i++)
-    values[i] = ((float)i - 100) / 8; /* halfs, and twice them */
+    values[i] = ((float)i - 100) / 8; /* exact in half, also when doubled */
   cl_program program = device_cl_build(cl, image_source);
   cl_kernel kernel = program ? clCreateKernel(program, "twice", NULL) : NULL;
   cl_mem from = clCreateImage(cl->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,

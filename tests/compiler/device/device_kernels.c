@@ -1,5 +1,5 @@
 /* Runs the kernels of device_kernels.cl, each in one work-group, and lists the
- * lines of the checks that failed. usage: device_kernels FILE.cl */
+ * lines of failed checks. usage: device_kernels FILE.cl */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static char *read_file(const char *name) {
   return text.data;
 }
 
-/* The names after KERNEL( at the start of a line. */
+/* Finds the next KERNEL(name at the start of a line. */
 static const char *next_kernel(const char *text, char *name, size_t size) {
   static const char mark[] = "\nKERNEL(";
   const char *at = strstr(text, mark);
@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
   int failures = 0, kernels = 0;
   if (!source || !device_cl_open(&cl))
     return 1;
-  for (unsigned i = 0; i < INPUTS; i++) /* 0.5 to 1.5, both signs, never 0 */
+  for (unsigned i = 0; i < INPUTS; i++) /* magnitudes from 0.5 to 1.5, both signs */
     inputs[i] = (0.5f + (float)(device_random() >> 40) * 0x1p-24f) * (i % 3 ? 1 : -1);
   inputs[INPUTS - 1] = 1;
   cl_program program = device_cl_build_with(&cl, source, "-cl-std=CL3.0");

@@ -149,7 +149,7 @@ def kernel(name, overloads):
                 arguments.append("(%s)(p += 256)" % parameter)
             else:
                 arguments.append("*(%s *)(p += 256)" % parameter)
-        # Sequenced, so that each argument has its own place.
+        # Sequenced, so that each argument has a separate place.
         lines.append("  {")
         for i, argument in enumerate(arguments):
             lines.append("    auto %sa%d = %s;" % ("&" if argument == "h" else "", i, argument))
@@ -193,7 +193,7 @@ def main():
             print("groups.txt names a missing file:", table[name])
             failures += 1
 
-    # Small enough to compile fast, large enough to spread the cost of a start.
+    # Groups that compile quickly, but are large enough to amortise the start of NVRTC.
     names = [n for n in sorted(found) if not wanted or n in wanted]
     batches = [[]]
     for name in names:

@@ -1,7 +1,7 @@
-/* Test of the sub-group functions: each of them in every scalar type, over whole
- * and partial sub-groups, those for some work-items under three patterns of them,
- * against the host's results. Everything is exact: sums and products of
- * floating-point values stay small integers.
+/* Tests the sub-group functions with every scalar type, in complete and partial
+ * sub-groups. Functions that only some work-items may execute are tested with three
+ * patterns of active work-items. Compares with the host's results. Everything is exact:
+ * sums and products of floating-point values are small integers.
  */
 #include <fenv.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum operation { ADD, MUL, MIN, MAX, AND, OR, XOR, LOGICAL_AND, LOGICAL_OR, LOGI
 static const char *const operations[] = {"add", "mul", "min",         "max",        "and",
                                          "or",  "xor", "logical_and", "logical_or", "logical_xor"};
 
-/* What a call does with x and, some of them, with the index p. */
+/* What a call does with x and, in some cases, with the index p. */
 enum action {
   REDUCE,
   INCLUSIVE,
@@ -49,7 +49,7 @@ struct call {
   char text[80];
   enum action action;
   enum operation operation;
-  bool some; /* only some work-items make it */
+  bool some; /* only some work-items make the call */
 };
 static struct call calls[CALLS_MAX];
 static unsigned call_count;
@@ -60,7 +60,7 @@ static void add_call(enum action action, enum operation operation, bool some, co
   snprintf(call->text, sizeof call->text, format, operations[operation]);
 }
 
-/* The calls that exist in a type. */
+/* Lists the calls that exist for a type. */
 static void make_calls(const struct type *t) {
   call_count = 0;
   for (enum operation o = ADD; o <= LOGICAL_XOR; o++) {
@@ -88,7 +88,7 @@ static void make_calls(const struct type *t) {
   add_call(ALL_EQUAL, ADD, true, "sub_group_non_uniform_all_equal(x)");
 }
 
-/* One sub-group, as the host sees it. */
+/* The host's model of a sub-group. */
 struct lanes {
   unsigned count; /* of work-items */
   wide x[LANES];
@@ -106,7 +106,7 @@ static wide apply(enum operation o, wide a, wide b) {
   switch (o) {
   case ADD:
     return a + b;
-  case MUL: /* of two 64-bit numbers without a sign, it wraps */
+  case MUL: /* the product of unsigned 64-bit numbers wraps */
     return (wide)((unsigned __int128)a * (unsigned __int128)b);
   case MIN:
     return a < b ? a : b;
@@ -127,7 +127,7 @@ static wide apply(enum operation o, wide a, wide b) {
   }
 }
 
-/* The combination of the lanes in [first, end) that are on; false if there is none. */
+/* Combines the active lanes in [first, end). Returns false if there are none. */
 static bool combine(const struct type *t, enum operation o, const struct lanes *l, unsigned first,
                     unsigned end, wide *result) {
   bool any = false;
@@ -141,7 +141,7 @@ static bool combine(const struct type *t, enum operation o, const struct lanes *
   return any;
 }
 
-/* The result for no values. The scans of floating-point types begin with an infinity. */
+/* Returns the result for no values. Scans of floating-point types begin with an infinity. */
 static wide identity(const struct type *t, enum operation o) {
   wide top = t->is_float ? 1000000 : ((wide)1 << (t->bits - t->is_signed)) - 1;
   switch (o) {
@@ -159,7 +159,8 @@ static wide identity(const struct type *t, enum operation o) {
   }
 }
 
-/* What a lane must get; false if the specification leaves it open. */
+/* Computes the expected result of a lane. Returns false if the
+ * specification leaves it undefined. */
 static bool expect(const struct type *t, const struct call *call, const struct lanes *l,
                    unsigned lane, wide *want) {
   unsigned from = lane, p = l->place[lane];
@@ -228,7 +229,7 @@ static wide get(const struct type *t, const void *array, size_t i) {
   long double f = t->bits == 16   ? device_half_value(((const uint16_t *)array)[i])
                   : t->bits == 32 ? (long double)((const float *)array)[i]
                                   : (long double)((const double *)array)[i];
-  if (t->is_float) /* the infinities are the identities of MIN and MAX */
+  if (t->is_float) /* infinities are the identities of MIN and MAX */
     return f > 1000000 ? 1000000 : f < -1000000 ? -1000000 : (wide)f;
   memcpy(&x, (const char *)array + i * t->bits / 8, t->bits / 8);
   return wrap(t, x);
@@ -259,8 +260,7 @@ static unsigned char input[ITEMS * 8], output[CALLS_MAX * ITEMS * 8];
 static int active[ITEMS];
 static unsigned places[ITEMS];
 
-/* Patterns of work-items: all, about half of them, few. Values differ by sub-group
- * so that some are all equal. */
+/* Patterns of active work-items: all, about half, few. In some sub-groups all values are equal. */
 static void make_inputs(const struct type *t, unsigned pattern) {
   for (unsigned i = 0; i < ITEMS; i++) {
     uint64_t random = device_random();
@@ -329,8 +329,8 @@ static int test_type(struct device_cl *cl, const struct type *t) {
   return failures != 0;
 }
 
-/* Identity, votes, ballots, vectors, loops that lanes leave one by one: the kernel
- * checks itself; see subgroup.cl. */
+/* Tests identity, votes, ballots, vectors, and loops with lanes that leave one
+ * by one. The kernel checks itself; see subgroup.cl. */
 static int test_rest(struct device_cl *cl, cl_program program) {
   enum { LINES = 256 };
   static int failed[LINES];
@@ -348,8 +348,8 @@ static int test_rest(struct device_cl *cl, cl_program program) {
   return failures != 0;
 }
 
-/* The kernel of that name for one sub-group: lanes that go the same way go together,
- * and all that stay meet again after each turn. */
+/* Models that kernel for one sub-group: lanes that take the same path run together,
+ * and the remaining ones reconverge after each iteration. */
 enum { NUMBERS = 1024, TURNS = 20, WANDERERS = 8 * LANES };
 static void wander(const unsigned in[NUMBERS], unsigned first, unsigned sum[LANES]) {
   bool gone[LANES] = {false};

@@ -1,5 +1,5 @@
-/* The printer's semantics: lower_shared.cl on the device, through the loader,
- * against the same text compiled as C by the host's compiler. */
+/* Checks the semantics of printed code: lower_shared.cl must give the same results on
+ * the device and when compiled as C by the host's compiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static size_t get_global_id(unsigned dimension) {
 #define kernel   static
 #define constant const
 #define global
-/* char is signed in OpenCL C, whatever the host thinks. */
+/* char is signed in OpenCL C, regardless of the host. */
 #define char signed char
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wimplicit-fallthrough"

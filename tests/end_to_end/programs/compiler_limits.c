@@ -65,7 +65,7 @@ static void test_crash(const struct opencl *opencl) {
   int at = sprintf(source, "kernel void k(global int *p) { *p = ");
   memset(source + at, '~', DEPTH);
   strcpy(source + at + DEPTH, "*p; }\n");
-  check_failure(opencl, source, NULL, NULL, "was ended by signal 11");
+  check_failure(opencl, source, NULL, NULL, "was killed by signal 11");
   free(source);
 }
 
@@ -108,7 +108,7 @@ static void test_killed(const struct opencl *opencl) {
   pthread_t killer;
   add_macros(source, "x", "+", LEVELS);
   CHECK(pthread_create(&killer, NULL, kill_helper, NULL) == 0);
-  check_failure(opencl, source, NULL, NULL, "it was ended by signal 9");
+  check_failure(opencl, source, NULL, NULL, "it was killed by signal 9");
   pthread_join(killer, NULL);
 }
 

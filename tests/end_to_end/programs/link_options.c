@@ -59,12 +59,13 @@ static void refused(const struct opencl *opencl) {
   static const struct {
     const char *options, *named;
   } rows[] = {
-      {"-DX=1", "'-DX=1' is for compiling"},
-      {"-cl-denorms-are-zero -I include", "'-I' is for compiling"},
-      {"-cl-std=CL3.0", "'-cl-std=CL3.0' is for compiling"},
-      {"-cl-mad-enable", "'-cl-mad-enable' is for compiling"},
-      {"-create-library -Werror", "'-Werror' is for compiling"},
-      {"-enable-link-options", "'-enable-link-options' is only for links with -create-library"},
+      {"-DX=1", "'-DX=1' is only valid for compiling"},
+      {"-cl-denorms-are-zero -I include", "'-I' is only valid for compiling"},
+      {"-cl-std=CL3.0", "'-cl-std=CL3.0' is only valid for compiling"},
+      {"-cl-mad-enable", "'-cl-mad-enable' is only valid for compiling"},
+      {"-create-library -Werror", "'-Werror' is only valid for compiling"},
+      {"-enable-link-options",
+       "'-enable-link-options' is only valid for links with -create-library"},
       {"-cl-unheard-of", "'-cl-unheard-of' is not known"},
       {"-cl-nv-maxrregcount=many", "'-cl-nv-maxrregcount=many' has a missing or malformed value"},
   };

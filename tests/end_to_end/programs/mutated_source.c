@@ -110,8 +110,8 @@ static char *make_source(void) {
 /* If the program was not built: the log must not be about a fault of the compiler. */
 static void check_log(const struct opencl *opencl, cl_program program, const char *source) {
   static const char *const ours[] = {
-      "is a fault of tegracl", "ended by signal", "did not finish", "crashed",
-      "ran out of memory",     "broken answer",   "damaged"};
+      "is a bug in tegracl", "killed by signal", "did not finish", "crashed",
+      "ran out of memory",   "malformed answer", "damaged"};
   static char log[1 << 16];
   cl_build_status status;
   CHECK_CL(clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_STATUS, sizeof status,

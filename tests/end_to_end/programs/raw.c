@@ -205,7 +205,7 @@ static void test_refused(const struct opencl *opencl, const struct file *cubin, 
   refuse(opencl, spirv, sizeof spirv, "clCreateProgramWithIL");
   refuse(opencl, ptx, sizeof ptx, "PTX");
   refuse(opencl, bitcode, sizeof bitcode, "LLVM bitcode");
-  refuse(opencl, text, sizeof text, "neither a tegracl program binary nor a CUBIN");
+  refuse(opencl, text, sizeof text, "not a tegracl program binary or CUBIN");
   struct file other = read_file(sm90), own = read_file("/proc/self/exe");
   refuse(opencl, other.bytes, other.size, "unsupported CUBIN for sm_90; this device runs");
   refuse(opencl, own.bytes, own.size, "not a CUBIN (nvcc -cubin -arch=sm_87), but an ELF file");

@@ -331,7 +331,7 @@ static void refused(struct opencl *opencl, int count, char **files) {
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 6118, "JointMatrixINTEL");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 0, "addressing model 0");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 1, "addressing model 1");
-  fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 2, 1, "memory model is 1");
+  fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 2, 1, "memory model 1");
   fail(opencl, &module, find(&module, OP_STORE) + 2, 1, "OpStore");
   fail(opencl, &module, find(&module, OP_LOAD) + 3, 0x7ffff, "524287");
 
@@ -504,7 +504,7 @@ static void modes(struct opencl *opencl, int count, char **files) {
   }
   fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 3, 33, "33 sub-groups");
   fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 3, 0, "0 sub-groups");
-  fail(opencl, &module, find(&module, OP_EXECUTION_MODE_ID) + 3, 1, "no constant number");
+  fail(opencl, &module, find(&module, OP_EXECUTION_MODE_ID) + 3, 1, "not a constant number");
   free(module.words);
 }
 
