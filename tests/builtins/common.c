@@ -1,6 +1,5 @@
-/* Common, geometric and relational functions (OpenCL C 3.0, 6.15.4 to 6.15.6).
- * Where the specification asks for an absolute error or none at all, the unit of the
- * error is in the answer.
+/* Common, geometric and relational functions (OpenCL C 3.0, 6.15.4 to 6.15.6). Where the
+ * specification gives an absolute error or none, the answer contains the unit of the error.
  */
 #include "tests/builtins/builtins.h"
 
@@ -18,8 +17,8 @@ static real largest(enum type type) {
   return ldexpl(1 - ldexpl(1, -types[type].digits), types[type].most);
 }
 
-/* NaN is undefined for max, min and clamp of the common functions, and a clamp whose
- * minimum is above its maximum for all types. */
+/* NaN is undefined for max, min and clamp of the common functions. A clamp whose
+ * minimum is above its maximum is undefined for all types. */
 #define IN(argument) c->in[argument][e]
 REFERENCE(max, out->value = less(c, IN(0), IN(1)) ? IN(1) : IN(0); out->free = isnan(a) || isnan(b))
 REFERENCE(min, out->value = less(c, IN(1), IN(0)) ? IN(1) : IN(0); out->free = isnan(a) || isnan(b))
@@ -31,7 +30,7 @@ REFERENCE(degrees, out->value.x = a * DEGREE)
 REFERENCE(radians, out->value.x = a / DEGREE)
 REFERENCE(sign, out->value.x = isnan(a) ? 0 : a > 0 ? 1 : a < 0 ? -1 : a)
 REFERENCE(step, out->value.x = b < a ? 0 : 1; out->free = isnan(a) || isnan(b))
-/* The error grows with what is added; intermediate overflow is free. */
+/* The error grows with the operands of the addition. Intermediate overflow is allowed. */
 REFERENCE(mix, out->value.x = a + (b - a) * d;
           real part = fmaxl(fmaxl(fabsl(a), fabsl(b)), fabsl((b - a) * d));
           out->free = !(part <= largest(c->type)) || !(fabsl(b - a) <= largest(c->type)) ||
@@ -62,7 +61,7 @@ static const struct builtin common_rows[] = {
 const struct builtin_list common_functions = {"Common functions", common_rows,
                                               sizeof common_rows / sizeof common_rows[0]};
 
-/* Geometric functions take whole vectors. */
+/* Geometric functions work on whole vectors. */
 static real greatest(const struct call *c, unsigned arguments) {
   real most = 0;
   for (unsigned k = 0; k < arguments; k++)
@@ -77,7 +76,7 @@ static bool has_nan(const struct call *c, unsigned arguments) {
         return true;
   return false;
 }
-/* The products' unit, max * max * epsilon, and whether their sums might overflow. */
+/* Computes the unit for products, max * max * epsilon, and whether their sum may overflow. */
 static void product_unit(const struct call *c, struct answer *out) {
   const struct type_info *t = &types[c->type];
   real most = greatest(c, 2);
@@ -97,8 +96,8 @@ static real norm(const struct call *c, real (*element)(const struct call *, unsi
 static real component(const struct call *c, unsigned n) {
   return c->in[0][n].x;
 }
-/* The subtraction is the type's: what it rounds away is in the bound, what overflows is
- * infinite. */
+/* The subtraction is done in the type: the bound covers its
+ * rounding, and an overflow gives infinity. */
 static real gap(const struct call *c, unsigned n) {
   return c->in[0][n].x - c->in[1][n].x;
 }
@@ -117,7 +116,7 @@ REFERENCE(cross, unsigned p = (e + 1) % 3; unsigned q = (e + 2) % 3; product_uni
 REFERENCE(length, out->value.x = has_nan(c, 1) ? NAN : norm(c, component))
 REFERENCE(distance, out->value.x = norm(c, gap);
           out->free = has_nan(c, 2) || isinf(greatest(c, 2)) || gap_overflows(c))
-/* Where elements are infinite, they count as 1 and the others as 0. */
+/* If elements are infinite, they count as 1 and the others as 0. */
 REFERENCE(normalize, real most = greatest(c, 1); struct call limit = *c;
           for (unsigned n = 0; isinf(most) && n < c->width; n++) limit.in[0][n].x =
               copysignl(isinf(c->in[0][n].x) ? 1 : 0, c->in[0][n].x);
@@ -130,7 +129,7 @@ REFERENCE(normalize, real most = greatest(c, 1); struct call limit = *c;
   { "" #name, forms, kinds, ref_##name, base, per_element, UP_TO_4 | VECTORS, limit, NULL }
 #define THREE(...)                                                                                 \
   { __VA_ARGS__ }
-/* Squares of what fast_ functions take must not leave float's range. */
+/* Limits arguments so that the squares in fast_ functions stay in float's range. */
 #define IN_SQUARES 0x1p60L
 #define FAST(name, forms, base, per_element)                                                       \
   {                                                                                                \
@@ -158,7 +157,7 @@ static const struct builtin geometric_rows[] = {
 const struct builtin_list geometric_functions = {"Geometric functions", geometric_rows,
                                                  sizeof geometric_rows / sizeof geometric_rows[0]};
 
-/* A truth: 1 of scalars, -1 of vectors' elements. */
+/* Truth values: 1 for scalars, -1 for elements of vectors. */
 #define TEST(name, condition)                                                                      \
   REFERENCE(name, out->value.n = !(condition) ? 0 : c->width == 1 ? 1 : -1)
 TEST(isequal, a == b)
@@ -186,7 +185,7 @@ REFERENCE(any, out->value.n = tops(c) > 0)
 REFERENCE(all, out->value.n = tops(c) == c->width)
 REFERENCE(bitselect, uint64_t bits = (uint64_t)((i & ~k) | (j & k));
           out->value = value_of_bits(c->type, bits))
-/* A scalar selects by "not zero", an element of a vector by its top bit. */
+/* select tests a scalar for non-zero, and the most significant bit of a vector element. */
 REFERENCE(select, bool second = c->width == 1 ? k != 0 : k >> (types[c->type].bits - 1) & 1;
           out->value = IN(second))
 

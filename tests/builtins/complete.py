@@ -12,7 +12,7 @@ import sys
 
 BUILTINS, OVERLOADS = sys.argv[1:3]
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Names, and the file or folder of tests that calls them.
+# Names of functions, and the test file or folder that calls them.
 ELSEWHERE = [
     (r"dot|dot_\w+", "compiler/device/device_extensions.c"),
     (r"async_\w+|prefetch|wait_group_events", "compiler/device/device_kernels.cl"),

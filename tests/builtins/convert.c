@@ -1,5 +1,5 @@
-/* Explicit conversions among the eleven scalar types, with saturation and in every
- * rounding mode, and as_ operators (OpenCL C 3.0, 6.4.3 and 6.4.4). Everything is exact.
+/* Explicit conversions between the eleven scalar types, with saturation and in all rounding modes,
+ * and as_ operators (OpenCL C 3.0, 6.4.3 and 6.4.4). All results are exact.
  */
 #include "tests/builtins/builtins.h"
 
@@ -9,7 +9,7 @@
 
 static const struct mode {
   const char *suffix;
-  int rounding; /* of fenv.h; -1: the type's default */
+  int rounding; /* in fenv.h; -1 means the default of the type */
 } modes[] = {
     {"", -1},
     {"_rte", FE_TONEAREST},
@@ -29,12 +29,12 @@ static const char *form_name(enum type to, unsigned width, unsigned form) {
   return name;
 }
 
-/* Without --all-widths every third pair is tested in one width of vectors. */
+/* Without --all-widths, only every third pair is tested with a vector width. */
 static bool width_here(unsigned index, enum type to, enum type from) {
   return width_wanted(index, from) && (index == 0 || settings.all_widths || (to + from) % 3 == 0);
 }
 
-/* The result that one conversion must have. */
+/* The expected result of a conversion. */
 struct expected {
   struct value value;
   bool free;
@@ -63,8 +63,7 @@ static struct expected expect(enum type to, enum type from, struct value x, unsi
       value_of_real(to, narrow(to, exact, rounding < 0 ? FE_TONEAREST : rounding)), false};
 }
 
-/* Integers: also around those of the source's values that the result's type can just
- * hold, or just not. */
+/* For integers, also returns source values near the limits of the result type. */
 static struct value convertible(enum type to, enum type from, size_t i) {
   struct value x = test_value(from, 0, 1, i);
   if (i % 4 != 3 || !types[from].is_float)
@@ -93,7 +92,7 @@ static void add_kernel(struct device_text *text, enum type to, enum type from, u
   device_text_add(text, "}\n");
 }
 
-/* Adds to wrong and compared. */
+/* Compares results, and adds to wrong and compared. */
 static void check(enum type to, enum type from, unsigned width, size_t count, const void *in,
                   const void *got, const struct expected *expected, size_t *wrong,
                   size_t *compared) {
@@ -114,7 +113,7 @@ static void check(enum type to, enum type from, unsigned width, size_t count, co
     }
 }
 
-/* One pair of types in every width that is wanted. */
+/* Tests a pair of types in all requested widths. */
 static bool test_pair(struct device_cl *cl, cl_program program, enum type to, enum type from,
                       size_t *wrong, size_t *compared) {
   const size_t count = value_count(1, from), results = forms_of(to) * count;
@@ -162,8 +161,8 @@ static int test_conversions_to(struct device_cl *cl, enum type to) {
   return !good || wrong;
 }
 
-/* as_: every type of the same size; a vector of three only becomes another of three. The
- * results are stored one after the other; each must be equal to the input. */
+/* as_ converts to any type of the same size; vectors of three only to other vectors of three. The
+ * results are stored one after another, and each must be equal to the input. */
 static unsigned width_as(enum type to, enum type from, unsigned width) {
   unsigned bits = types[from].bits * width, n = bits / types[to].bits;
   if (width == 3)

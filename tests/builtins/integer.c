@@ -1,5 +1,5 @@
-/* Integer functions (OpenCL C 3.0, 6.15.3, and cl_khr_extended_bit_ops); max, min and
- * clamp are in common.c. References in wider arithmetic: everything is exact.
+/* Integer functions (OpenCL C 3.0, 6.15.3, and cl_khr_extended_bit_ops); max, min and clamp are in
+ * common.c. The references use wider arithmetic, so all results are exact.
  */
 #include "tests/builtins/builtins.h"
 
@@ -33,7 +33,7 @@ static wide rotated(const struct call *c, wide a, wide count) {
   unsigned n = (unsigned)count & (bits_of(c) - 1);
   return wrap(c->type, (wide)(x << n | x >> (bits_of(c) - n)));
 }
-/* The number of zeros above or below the ones; of 0, all bits. */
+/* Returns the number of zeros above or below the ones, or the width for 0. */
 static wide zeros_above(const struct call *c, wide a) {
   unsigned n = 0;
   while (n < bits_of(c) && !((uwide)a >> (bits_of(c) - 1 - n) & 1))
@@ -46,7 +46,7 @@ static wide zeros_below(const struct call *c, wide a) {
     n++;
   return n;
 }
-/* The bits [offset, offset + count) as a number. */
+/* Returns the bits [offset, offset + count) as a number. */
 static wide field(const struct call *c, wide a, wide offset, wide count, bool is_signed) {
   uwide part = (uwide)(a >> offset) & (((uwide)1 << count) - 1);
   (void)c;
@@ -72,7 +72,7 @@ INTEGER(upsample, (wide)((uwide)i << bits_of(c) | ((uwide)j & mask_of(c))))
 INTEGER(mul24, wrap(c->type, i *j))
 INTEGER(mad24, wrap(c->type, i *j + k))
 INTEGER(bit_reverse, bits_reversed(c, i))
-/* Fields that leave the word are undefined. */
+/* Fields that extend beyond the word are undefined. */
 REFERENCE(bitfield_extract_signed, out->free = j + k > bits_of(c);
           out->value.n = out->free ? 0 : field(c, i, j, k, true))
 REFERENCE(bitfield_extract_unsigned, out->free = j + k > bits_of(c);

@@ -1,4 +1,4 @@
-/* Compares results with their references (check of run.h). */
+/* Compares results with their references; implements check of run.h. */
 #include "tests/builtins/run.h"
 
 #include <fenv.h>
@@ -13,8 +13,8 @@ static double bound_of(const struct builtin *b, enum type type, unsigned width) 
   return types[type].is_float ? b->base[type - HALF] + b->per_element[type - HALF] * width : 0;
 }
 
-/* Distance of a result from the true value in its unit; INFINITY for a wrong infinity,
- * NaN or sign of zero. */
+/* Returns the distance of a result from the true value in the given unit, or
+ * INFINITY if an infinity, NaN or sign of zero is wrong. */
 static double error_of(real got, real want, real unit, enum type type, bool zero_sign) {
   const struct type_info *t = &types[type];
   const real last = ldexpl(1, t->most - t->digits), largest = ldexpl(1, t->most) - last;
@@ -30,7 +30,7 @@ static double error_of(real got, real want, real unit, enum type type, bool zero
   if (exponent < t->least)
     exponent = t->least;
   real ulp = ldexpl(1, exponent - t->digits);
-  if (isinf(got)) /* as if it were the next number after the largest */
+  if (isinf(got)) /* treat infinity like the next number after the largest */
     got = copysignl(largest + last, got);
   if (fabsl(want) > largest) {
     want = copysignl(largest + last, want);
@@ -39,7 +39,7 @@ static double error_of(real got, real want, real unit, enum type type, bool zero
   return (double)(fabsl(got - want) / ulp);
 }
 
-/* The error of one result and of the second one in the type that the letter names. */
+/* Returns the error of one result or second result, whose type the letter denotes. */
 static double judge(const struct run *run, const struct call *call, char letter, struct value got,
                     struct value want, real unit, double bound) {
   const enum type type = letter_type(letter, run->type, run->width);
@@ -58,7 +58,7 @@ static double judge(const struct run *run, const struct call *call, char letter,
   double error = error_of(got.x, exact, unit, type, zero_sign);
   if (!(run->b->flags & NEAR) || !isfinite(got.x))
     return error;
-  /* The errors of sine and cosine grow in their quotient. */
+  /* The errors of sine and cosine are amplified by their quotient. */
   real near = strcmp(run->b->name, "native_tan") == 0 ? 1 + exact * exact : 1;
   return fmin(error / NEAR_ULPS, (double)(fabsl(got.x - exact) / (NEAR_ERROR * near)));
 }
@@ -86,7 +86,7 @@ static void print_values(const struct run *run, const struct call *call, struct 
   fprintf(stderr, ": error %g of %g\n", error, bound_of(run->b, run->type, run->width));
 }
 
-/* Beyond its limit a function may return anything. */
+/* Outside its limit a function may return anything. */
 static bool out_of_domain(const struct run *run, const struct call *call) {
   const real limit = run->b->limit;
   bool whole = (run->b->flags & VECTORS) != 0;
@@ -109,7 +109,7 @@ static void load_call(const struct run *run, size_t item, struct call *call) {
   }
 }
 
-/* The larger error of the result and the one through the pointer. */
+/* Returns the larger of the errors of the result and of the second result. */
 static double error_of_call(const struct run *run, const struct call *call, struct value got,
                             struct value second, const struct answer *want, double bound) {
   const char *letters = run->form->letters;
@@ -120,7 +120,7 @@ static double error_of_call(const struct run *run, const struct call *call, stru
   return error;
 }
 
-/* With --relaxed subnormal arguments may count as zeros. */
+/* With --relaxed, subnormal arguments may be flushed to zero. */
 static double relaxed_error_of_call(const struct run *run, const struct call *call,
                                     struct value got, struct value second, double bound) {
   struct call flushed = *call;

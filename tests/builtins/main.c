@@ -1,15 +1,14 @@
-/* The test of all built-in functions of OpenCL C, in every type and vector width, on the
- * device that the OpenCL loader gives: values at the edges and random ones against
- * references in higher precision. The table of functions and bounds is in math.c,
- * common.c and integer.c; what has no row there is in convert.c, memory.c and shuffle.c.
+/* Tests all built-in functions of OpenCL C, in every type and vector width, on the OpenCL loader's
+ * device. Compares the results for special and random values with references in higher precision.
+ * The table of functions and bounds is in math.c, common.c and integer.c; convert.c, memory.c and
+ * shuffle.c test the other functions.
  *
  * usage: builtins [--values N] [--all-widths] [--relaxed] [--list] [--only NAME]
- * NAME: a function, or functions (all of the table), convert, memory or shuffle.
- * --relaxed builds with -cl-fast-relaxed-math and judges by the bounds for that (relaxed.c).
+ * NAME is a function, or functions (the whole table), convert, memory or shuffle. --relaxed builds
+ * with -cl-fast-relaxed-math and uses the bounds for it (relaxed.c).
  *
- * Prints the worst errors as Markdown, failures to the standard error stream; exits with
- * 1 if a function is over its bound. --list prints the overloads that a run with
- * --all-widths calls.
+ * Prints the worst errors as Markdown, and failures to the standard error stream. Exits with 1 if
+ * a function exceeds its bound. --list prints the overloads that a run with --all-widths calls.
  */
 #include "tests/builtins/run.h"
 
@@ -65,7 +64,7 @@ static bool launch(struct device_cl *cl, cl_program program, const struct run *r
                        run->count / run->width, GROUP, arrays, n);
 }
 
-/* The scalar form goes first: it finds the answers for the others. */
+/* The scalar form goes first, because its answers are used for the other forms. */
 static void fill_inputs(struct run *run) {
   unsigned arguments = run->form->arguments;
   for (unsigned k = 0; k < arguments; k++) {
@@ -140,11 +139,11 @@ static unsigned add_function(struct device_text *text, const struct builtin *b, 
 
 static bool wanted(const struct builtin *b, enum type type) {
   if (settings.relaxed && strcmp(b->name, "nan") == 0)
-    return false; /* -cl-finite-math-only leaves it open */
+    return false; /* undefined with -cl-finite-math-only */
   return (b->types >> type & 1) && (chosen("functions") || chosen(b->name));
 }
 
-/* The functions of a list in one type, so many in a program. */
+/* Tests the functions of a list in one type, several of them per program. */
 static int test_type(struct device_cl *cl, const struct builtin_list *list, enum type type,
                      struct outcome (*outcomes)[TYPES]) {
   int failures = 0;

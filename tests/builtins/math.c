@@ -1,6 +1,6 @@
-/* Math functions (OpenCL C 3.0, 6.15.2): references in long double and the bounds of
- * section 7.4 ("Relative Error as ULPs") and, for half, of cl_khr_fp16. A bound of 0.5 is
- * "correctly rounded", and the references of those functions round once.
+/* Math functions (OpenCL C 3.0, 6.15.2): references in long double, and the bounds of section
+ * 7.4 ("Relative Error as ULPs") and, for half, of cl_khr_fp16. A bound of 0.5 means
+ * "correctly rounded"; the references of those functions round only once.
  */
 #include "tests/builtins/builtins.h"
 
@@ -43,15 +43,16 @@ static real root(real x, wide n) {
   return n % 2 ? copysignl(r, x) : r;
 }
 
-/* a * b + c of halfs, never half-way between two halfs if the exact sum is not: the
- * product is exact, and what the sum lost moves it by one unit in the last place. */
+/* Computes a * b + c for halves. The result is never exactly between two
+ * halves unless the exact sum is: the product is exact, and the sum is
+ * adjusted by one unit in the last place if it was rounded. */
 static real half_fma(real a, real b, real c) {
   real product = a * b, sum = product + c, part = sum - product;
   real lost = (product - (sum - part)) + (c - part);
   return isfinite(sum) && lost != 0 ? nextafterl(sum, lost > 0 ? INFINITY : -INFINITY) : sum;
 }
 
-/* The halfs that are not negative are in the order of their bits. */
+/* Non-negative halves have the same order as their bits. */
 static real half_next(real a, real b) {
   if (isnan(a) || isnan(b) || a == b)
     return isnan(a) ? a : b;
@@ -63,7 +64,7 @@ static real half_next(real a, real b) {
 
 #define VALUE(name, expression)  REFERENCE(name, out->value.x = (expression))
 #define BOTH(name, first, other) REFERENCE(name, out->value.x = (first); out->second.x = (other))
-/* By the machine's or the library's function of the type itself, where it is exact. */
+/* Uses the machine's or library's function for the type where it is exact. */
 #define EXACT(name, in_float, in_double, in_half)                                                  \
   REFERENCE(name, out->value.x = c->type == DOUBLE  ? (real)(in_double)                            \
                                  : c->type == FLOAT ? (real)(in_float)                             \
@@ -106,7 +107,7 @@ BOTH(fract,
      : isnan(a) ? a
                 : fminl(a - floorl(a), 1 - ldexpl(1, -types[c->type].digits)),
      floorl(a))
-/* The exponent of a NaN or an infinity is unspecified. */
+/* The exponent of a NaN or infinity is unspecified. */
 REFERENCE(frexp, int exponent = 0; out->value.x = frexpl(a, &exponent); out->second.n = exponent;
           out->second_free = !isfinite(a))
 VALUE(hypot, hypotl(a, b))
@@ -135,8 +136,8 @@ VALUE(powr,
           ? NAN
           : powl(fabsl(a), b))
 VALUE(remainder, remainderl(a, b))
-/* The C library promises three bits of the quotient; seven come from a
- * remainder with 128 times the divisor. */
+/* The C library guarantees only three bits of the quotient. The
+ * remainder for 128 times the divisor gives seven. */
 static int quotient(real a, real b, real rest) {
   real part = isinf(b) ? a : fmodl(fabsl(a), 128 * fabsl(b));
   real above = fabsl(rest) * ((rest < 0) != (a < 0) ? -1 : 1);
@@ -221,7 +222,7 @@ static const struct builtin math_rows[] = {
     ROW1(log1p, 2, 2, 2),
     ROW1(log2, 2, 3, 3),
     EXACT1(logb),
-    /* The specification leaves its error open; here it is fma. */
+    /* The specification does not limit its error; here it must be fma. */
     {"mad", "gggg", FLOATS, ref_fma, {0.5, 0.5, 0.5}, {0}, 0, 0, NULL},
     ROW(maxmag, "ggg", 0, 0, 0, ANY_ZERO),
     ROW(minmag, "ggg", 0, 0, 0, ANY_ZERO),
@@ -251,8 +252,9 @@ static const struct builtin math_rows[] = {
 const struct builtin_list math_functions = {"Math functions", math_rows,
                                             sizeof math_rows / sizeof math_rows[0]};
 
-/* half_: 8192 ulp where the specification defines them. native_: the specification allows
- * any error; the bound here is that of half_, or a small absolute one. */
+/* half_ functions have a bound of 8192 ulp where the specification defines
+ * them. The specification allows any error for native_ functions; they must
+ * meet the bound of half_, or a small absolute one. */
 #define HALF_FORM(name, forms)                                                                     \
   { "half_" #name, forms, 1 << FLOAT, ref_##name, {0, 8192, 0}, {0}, 0, 65536, NULL }
 #define NATIVE_FORM(name, forms)                                                                   \

@@ -1,5 +1,5 @@
-/* Vector data load and store functions, of halfs in every rounding mode (OpenCL C 3.0,
- * 6.15.7), in all address spaces, and shuffles (6.15.13). Everything is exact.
+/* Vector data load and store functions, for halves in all rounding modes (OpenCL C 3.0, 6.15.7),
+ * in all address spaces, and shuffles (6.15.13). All results are exact.
  */
 #include "tests/builtins/builtins.h"
 
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALFS = 66048 /* all, up to the next multiple of 32 * 48 */, SHOWN = 4 };
+enum { HALFS = 66048 /* all of them, rounded up to a multiple of 32 * 48 */, SHOWN = 4 };
 
-/* Compares arrays of elements; NaNs of floating-point types are equal. */
+/* Counts the differences between arrays of elements. All NaNs of floating-point types are equal. */
 static size_t differences(const char *what, enum type type, unsigned width, const void *got,
                           const void *want, size_t count) {
   size_t wrong = 0;
@@ -23,8 +23,8 @@ static size_t differences(const char *what, enum type type, unsigned width, cons
   return wrong;
 }
 
-/* vloadn and vstoren at addresses which only the element's alignment divides: global and
- * constant to global and local, local to private, private to global. */
+/* Adds vloadn and vstoren at addresses with only the alignment of an element: from global and
+ * constant to global and local, from local to private, from private to global. */
 static void add_moves(struct device_text *text, enum type type, unsigned width) {
   const char *t = types[type].name;
   device_text_add(
@@ -62,7 +62,7 @@ static int test_moves(struct device_cl *cl) {
                                       {in, (block + 1) * size, false},
                                       {out, (2 * count + 1) * size, true}};
       memcpy(want, in + size, count * size);
-      for (size_t i = 0; i < count; i += width) /* the group's vectors, the last one first */
+      for (size_t i = 0; i < count; i += width) /* the group's vectors in reverse order */
         memcpy(want + (count + i) * size, in + (1 + block - width - i % block) * size,
                width * size);
       snprintf(name, sizeof name, "move_%s_%zu", types[type].name, width);
@@ -80,11 +80,11 @@ static int test_moves(struct device_cl *cl) {
   return !program || !good || wrong;
 }
 
-/* Elements from one vector of halfs to the next, where they are aligned. */
+/* Returns the distance between vectors of halves in elements, with or without alignment. */
 static unsigned stride(unsigned width, bool aligned) {
   return aligned && width == 3 ? 4 : width;
 }
-/* "vload_half4", "vstorea_half3_rtz" */
+/* Returns a name such as "vload_half4" or "vstorea_half3_rtz". */
 static const char *half_name(const char *verb, unsigned width, const char *suffix) {
   static char names[2][40];
   static unsigned turn;
@@ -95,7 +95,7 @@ static const char *half_name(const char *verb, unsigned width, const char *suffi
   return name;
 }
 
-/* From global and constant memory, and through local and private memory. */
+/* Adds loads from global and constant memory, and through local and private memory. */
 static void add_half_loads(struct device_text *text, unsigned width, bool aligned) {
   const char *load = half_name(aligned ? "vloada" : "vload", width, "");
   const unsigned step = stride(width, aligned);
@@ -154,7 +154,8 @@ static const struct {
 };
 enum { MODES = sizeof modes / sizeof modes[0] };
 
-/* To global memory in each mode, and to local and private memory in the default one. */
+/* Adds stores to global memory in each rounding mode, and to local
+ * and private memory in the default mode. */
 static void add_half_stores(struct device_text *text, enum type from, unsigned width,
                             bool aligned) {
   const char *verb = aligned ? "vstorea" : "vstore";
@@ -181,7 +182,7 @@ static void add_half_stores(struct device_text *text, enum type from, unsigned w
                   MODES + 1, step);
 }
 
-/* Around halfs, between two of them, and outside their range. */
+/* Returns values close to halves, between two halves, and out of their range. */
 static struct value storable(enum type from, size_t i) {
   real x = device_half_value((unsigned)(device_random() % 0x7c00));
   real unit = (real)(int64_t)device_random() * 0x1p-63L;
@@ -212,7 +213,7 @@ static size_t check_half_stores(struct device_cl *cl, cl_program program, enum t
   snprintf(name, sizeof name, "%s_%s", half_name(aligned ? "vstorea" : "vstore", width, ""),
            types[from].name);
   *good = device_cl_run(cl, program, name, count / width, GROUP, arrays, 2) && *good;
-  /* The function need not write the fourth element beside three. */
+  /* The function may leave the fourth element of a vector of three unwritten. */
   for (size_t i = 0; step > width && i < PARTS * n; i += step)
     got[i + width] = 0;
   size_t wrong = differences(name, HALF, width, got, want, PARTS * n);
@@ -232,7 +233,7 @@ static int test_halfs(struct device_cl *cl) {
     halfs[i] = (uint16_t)i;
   device_text_add(&text, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
   for (unsigned k = 0; k < 2 * WIDTHS; k++)
-    if (k != 1) { /* no vloada_half of one */
+    if (k != 1) { /* vloada_half does not exist for scalars */
       add_half_loads(&text, widths[k / 2], k % 2);
       add_half_stores(&text, FLOAT, widths[k / 2], k % 2);
       add_half_stores(&text, DOUBLE, widths[k / 2], k % 2);

@@ -9,9 +9,9 @@ const char program_head[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
                             "#define operator_multiply(x, y) ((x) * (y))\n"
                             "#define operator_divide(x, y) ((x) / (y))\n";
 
-/* g the type itself, s its scalar, q with values of 24 bits; o a pointer to it; i, j int, p a
- * pointer to it; x a number of bits (uint); r a truth; k, u the signed and unsigned integers of the
- * type's size, d that of twice its size. */
+/* Letters for types. g is the type itself, s its scalar, q its values of 24 bits, o a pointer to
+ * it; i and j are int, p a pointer to int; x is a number of bits (uint); r is a truth value; k and
+ * u are the signed and unsigned integers of the type's size, d is that of twice its size. */
 static const char vectors[] = "gqokuripd", second_results[] = "op";
 
 bool letter_is_vector(char letter) {
@@ -53,7 +53,7 @@ bool next_form(const char **text, struct form *form) {
   return true;
 }
 
-/* A scalar beside scalars is another form's. */
+/* For scalars, forms with additional scalar parameters are duplicates. */
 bool width_allowed(const struct builtin *b, const struct form *form, unsigned width) {
   if (width == 1 && strpbrk(form->letters + 1, "sj"))
     return false;
@@ -69,7 +69,7 @@ const char *kernel_name(const struct builtin *b, unsigned form, unsigned width) 
 }
 
 const char *type_name(enum type type, unsigned width) {
-  static char names[4][16]; /* the last four are good */
+  static char names[4][16]; /* the last four results are valid */
   static unsigned turn;
   char *name = names[turn++ % 4];
   if (width == 1)
@@ -100,7 +100,7 @@ void add_kernel(struct device_text *text, const struct builtin *b, unsigned form
   const enum type result = letter_type(letters[0], type, width);
   const enum type second = letter_type(pointer, type, width);
   const unsigned result_width = letter_is_vector(letters[0]) ? width : 1;
-  const bool in_local = width == 3 || width == 16; /* where the second result goes */
+  const bool in_local = width == 3 || width == 16; /* where the second result is stored */
   device_text_add(text, "kernel __attribute__((reqd_work_group_size(%u, 1, 1))) void %s(\n", GROUP,
                   kernel_name(b, form_index, width));
   for (unsigned k = 0; k < form->arguments; k++)

@@ -1,8 +1,7 @@
-/* What -cl-fast-relaxed-math leaves of the requirements: the table "ULP Values for
- * Single-Precision Built-in Math Functions With Unsafe Math Optimizations" of OpenCL C
- * (unified specification 3.0, section 7.4), with -cl-finite-math-only and
- * -cl-denorms-are-zero, which the option includes. Functions that the table does not name
- * keep their bounds, as half and double do. */
+/* The requirements with -cl-fast-relaxed-math: the table "ULP Values for Single-Precision Built-in
+ * Math Functions With Unsafe Math Optimizations" of OpenCL C (unified specification 3.0, section
+ * 7.4), with -cl-finite-math-only and -cl-denorms-are-zero, which the option implies. Functions
+ * that are not in the table keep their bounds, and so do half and double. */
 #include "tests/builtins/run.h"
 
 #include <float.h>
@@ -15,8 +14,8 @@ static real ulp(real x) {
   return ldexpl(1, (exponent < FLT_MIN_EXP ? FLT_MIN_EXP : exponent) - FLT_MANT_DIG);
 }
 
-/* The absolute errors that the table allows; INFINITY: undefined. x and y are the
- * arguments, r is the true result. */
+/* Return the absolute error that the table allows, or INFINITY if the result is
+ * undefined. x and y are the arguments, r is the true result. */
 static real up_to_4096(real x, real y, real r) {
   (void)x, (void)y;
   return 4096 * ulp(r);
@@ -50,7 +49,7 @@ static real tangent_pi(real x, real y, real r) {
   (void)y;
   return fabsl(x) <= 1 ? 8192 * ulp(r) : INFINITY;
 }
-/* sin(x) * (1 / cos(x)) with their errors. */
+/* Error of sin(x) * (1 / cos(x)), derived from the errors of both. */
 static real tangent(real x, real y, real r) {
   const real error = 0x1p-11L, s = fabsl(sinl(x)), c = fabsl(cosl(x));
   (void)y;
@@ -66,7 +65,7 @@ static real logarithm(real x, real y, real r) {
   (void)y;
   return x >= 0.5L && x <= 2 ? 0x1p-21L : 3 * ulp(r);
 }
-/* exp2(y * log2(|x|)) with the errors of exp2, the product, and log2. */
+/* Error of exp2(y * log2(|x|)), derived from the errors of exp2, the product, and log2. */
 static real by_logarithm(real x, real y, real r) {
   real log = log2l(fabsl(x)), t = y * log;
   real error_of_t = fabsl(y) * logarithm(fabsl(x), 0, log) + 0.5L * ulp(t);
@@ -89,7 +88,7 @@ static real positive_power(real x, real y, real r) {
 static real root(real x, real n, real r) {
   return x == 0 ? ulp(0) : by_logarithm(x, 1 / n, r);
 }
-/* It may be made of a division. */
+/* smoothstep may use a division. */
 static real smooth_step(real x, real y, real r) {
   (void)r;
   return fabsl(y - x) >= 0x1p-62L && fabsl(y - x) <= 0x1p62L ? 1e-5L : INFINITY;
@@ -150,7 +149,7 @@ static real allowed_error(const struct relaxed *row, const struct run *run, cons
                       want);
 }
 
-/* Infinities, and numbers that are none, are neither arguments nor results. */
+/* Infinities and NaNs are excluded as arguments and results. */
 bool relaxed_free(const struct run *run, const struct call *call, const struct answer *want) {
   const bool whole = (run->b->flags & VECTORS) != 0;
   for (unsigned k = 0; k < run->form->arguments; k++)

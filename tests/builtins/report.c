@@ -1,4 +1,4 @@
-/* What the test reports, as tables (print_ of run.h). */
+/* Prints the results as tables; implements print_ of run.h. */
 #include "tests/builtins/run.h"
 
 static void print_bound(const struct builtin *b, enum type type) {

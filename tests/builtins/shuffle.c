@@ -1,5 +1,5 @@
-/* shuffle and shuffle2 (OpenCL C 3.0, 6.15.13) of every type, from every width to every
- * width, with masks that the compiler knows and with others.
+/* shuffle and shuffle2 (OpenCL C 3.0, 6.15.13) of every type, between all widths, with
+ * masks that are constant at compile time and with variable masks.
  */
 #include "tests/builtins/builtins.h"
 
@@ -9,7 +9,7 @@
 enum { LENGTHS = 4, RESULTS = 4 };
 static const unsigned lengths[LENGTHS] = {2, 4, 8, 16};
 
-/* Element n of the known mask. */
+/* Returns element n of the constant mask. */
 static unsigned known(unsigned n) {
   return (5 * n + 3) % 16;
 }
@@ -43,7 +43,7 @@ static void add_kernel(struct device_text *text, enum type type, unsigned from, 
                   to, to, to, to, to, to);
 }
 
-/* Element n of result k of an item. */
+/* Returns element n of a work-item's result k. */
 static struct value expect(enum type type, unsigned from, const void *a, const void *b,
                            const void *m, size_t item, size_t to, unsigned k, unsigned n) {
   uint64_t index = k < 2 ? (uint64_t)value_load(mask_type(type), m, item * to + n).n : known(n);

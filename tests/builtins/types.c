@@ -1,4 +1,4 @@
-/* Types, values and roundings of the test of built-in functions. */
+/* Types, values and rounding functions for the test of built-in functions. */
 #include "tests/builtins/builtins.h"
 
 #include <fenv.h>

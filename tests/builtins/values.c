@@ -1,4 +1,4 @@
-/* The inputs of the test of built-in functions: values at which something changes, all
+/* Inputs for the test of built-in functions: special values, all
  * pairs of them, and random values. */
 #include "tests/builtins/builtins.h"
 
@@ -70,7 +70,7 @@ static const double edges[] = {
 };
 enum { EDGES = sizeof edges / sizeof edges[0] };
 
-/* Beside the extremes of the type, from which wrap() takes what fits. */
+/* Special values in addition to the extremes of the type. wrap() truncates them to the type. */
 static const wide integer_edges[] = {0,  1,   -1,   2,   -2,    3,      -3,       7,        -8,
                                      24, 127, -149, 150, -1074, 100001, 16777217, -16777219};
 enum { SPECIAL = 6, INTEGER_EDGES = sizeof integer_edges / sizeof integer_edges[0] + SPECIAL };
@@ -81,15 +81,17 @@ static wide integer_edge(enum type type, size_t i) {
   return i < SPECIAL ? special[i] : wrap(type, integer_edges[i - SPECIAL]);
 }
 
-/* All pairs of edges of two arguments; those of a third come in turn. The count is a
- * multiple of every vector width and of a work-group of 32. */
+/* Returns the number of values: all pairs of special values for two
+ * arguments, with those of a third argument in turn. The count is a multiple
+ * of every vector width and of a work-group of 32. */
 size_t value_count(unsigned arguments, enum type type) {
   const size_t count = types[type].is_float ? EDGES : INTEGER_EDGES, whole = 32 * 48;
   size_t all = (arguments > 1 ? count * count : count) + settings.values;
   return (all + whole - 1) / whole * whole;
 }
 
-/* Random bits, and values in three ranges around 0. Half of the vectors are of one kind. */
+/* Returns random bits, or values in three ranges around 0. Half of
+ * the vectors contain only one kind. */
 static struct value random_number(enum type type, size_t i) {
   uint64_t bits = device_random();
   real unit = (real)(int64_t)bits * 0x1p-63L;
