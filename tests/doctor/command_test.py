@@ -76,14 +76,14 @@ class Walk(unittest.TestCase):
             status, _, report = walk(folder, TEGRACL_EMULATOR='l4t:r35')
         self.assertEqual(status, 0, report)
         self.assertIn('312 bytes of 328', report)
-        self.assertIn('L4T r35, whose fields have other offsets', report)
+        self.assertIn('L4T r35, whose fields have different offsets', report)
         self.assertIn('/dev/nvhost-ctrl: opened (the same on L4T r35)', report)
 
     def test_the_report_has_no_personal_data(self):
         with tempfile.TemporaryDirectory() as folder:
             _, _, report = walk(folder, HOME=folder, TEGRACL_CACHE_DIR=folder,
                                 TEGRACL_NVRTC=folder + '/nvrtc')
-            self.assertIn('NVRTC: not where TEGRACL_NVRTC says, ~/nvrtc: unset TEGRACL_NVRTC', report)
+            self.assertIn('NVRTC: TEGRACL_NVRTC=~/nvrtc does not lead to it: unset TEGRACL_NVRTC', report)
             self.assertNotIn(folder, report)
         self.assertNotIn(platform.node(), report.split())
         self.assertNotRegex(report, '/home/(?!USER/)')
@@ -103,7 +103,7 @@ class Walk(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             status, _, report = walk(folder, OCL_ICD_VENDORS=folder)
         self.assertEqual(status, 1)
-        self.assertIn('none of them tegracl', report)
+        self.assertIn('but not tegracl', report)
         self.assertIn('unset OCL_ICD_VENDORS', report)
         self.assertIn('14 steps passed, 1 failed', report)
 
@@ -124,14 +124,14 @@ class Walk(unittest.TestCase):
         status, _, report = walk_with_loader(OLD_LOADER)
         self.assertEqual(status, 1)
         self.assertIn('libOpenCL.so.1, unknown loader', report)
-        self.assertIn('it lacks functions of OpenCL 3.0; sudo apt install ocl-icd-libopencl1',
+        self.assertIn('it lacks OpenCL 3.0 functions; sudo apt install ocl-icd-libopencl1',
                       report)
         self.assertIn('   FAIL      OpenCL\n', report)
 
     def test_no_loader(self):
         status, _, report = walk_with_loader(os.devnull)
         self.assertEqual(status, 1)
-        self.assertIn('there is no ICD loader: sudo apt install ocl-icd-libopencl1', report)
+        self.assertIn('no ICD loader found: sudo apt install ocl-icd-libopencl1', report)
 
 
 class Command(unittest.TestCase):
@@ -154,11 +154,11 @@ class Command(unittest.TestCase):
         self.assertEqual(self.run_doctor('--walk').returncode, 2)
         result = self.run_doctor('--timeout', '0')
         self.assertEqual(result.returncode, 2)
-        self.assertIn('--timeout: "0" is no number of seconds from 1 to 3600', result.stderr)
+        self.assertIn('--timeout: "0" is not a number of seconds from 1 to 3600', result.stderr)
         self.assertEqual(self.run_doctor('-o').returncode, 2)
         result = self.run_doctor('--skip', 'cilp,cul')
         self.assertEqual(result.returncode, 2)
-        self.assertIn('there is no experiment "cul"', result.stderr)
+        self.assertIn('unknown experiment "cul"', result.stderr)
         self.assertEqual(self.run_doctor('--explain', '/nowhere').returncode, 1)
 
     def test_file_limit(self):
@@ -177,7 +177,7 @@ class Command(unittest.TestCase):
             result = self.run_doctor('-o', name, '--required', TEGRACL_DEVICE='emulator')
             self.assertIn(' 0 failed,', result.stdout)
             self.assertEqual(result.returncode, 1)
-            self.assertIn(f'tegracl-doctor: {name}', result.stderr)
+            self.assertRegex(result.stderr, f'tegracl-doctor: .*{name}')
 
     def test_no_process_for_a_step(self):
         result = subprocess.run(
@@ -185,7 +185,7 @@ class Command(unittest.TestCase):
             env=dict(os.environ, TEGRACL_DEVICE='emulator'),
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))  # a pipe needs two more
         self.assertEqual(result.returncode, 1)
-        self.assertIn('no process for this step: Too many open files', result.stdout)
+        self.assertIn('cannot create a process for this step: Too many open files', result.stdout)
         self.assertRegex(result.stdout, 'first: system .*\n.*\n   what to do: [a-z]')
 
     def test_device(self):

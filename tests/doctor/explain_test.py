@@ -92,7 +92,7 @@ class Traces(unittest.TestCase):
         result = subprocess.run([DOCTOR, '--explain', '/dev/zero'], capture_output=True, text=True,
                                 timeout=100, check=False)
         self.assertEqual(result.returncode, 1)
-        self.assertIn('/dev/zero: a line of more than 16 MiB', result.stderr)
+        self.assertIn('/dev/zero: neither a trace nor strace output: a line has more than 16 MiB', result.stderr)
 
     def test_control_characters_in_names(self):
         """Control characters in a file name must not reach the terminal in an error message."""

@@ -52,16 +52,18 @@ static void names_l4t_release(void **state) {
     const char *line, *says;
   } cases[] = {
       {"# R36 (release), REVISION: 4.3, GCID: 38968081, BOARD: generic, EABI: aarch64\nmore\n",
-       "L4T r36.4: JetPack 6, for which tegracl is made"},
+       "L4T r36.4: JetPack 6, which tegracl is made for"},
       {"# R35 (release), REVISION: 5.0, GCID: 35550185, BOARD: t186ref, EABI: aarch64\n",
-       "L4T r35.5: JetPack 5, whose kernel interface tegracl supports; what the compiler "
-       "needs there is in docs/guide.md"},
+       "L4T r35.5: JetPack 5, which tegracl supports; docs/guide.md lists the compiler's "
+       "requirements "
+       "there"},
       {"# R32 (release), REVISION: 7.1, GCID: 29689809, BOARD: t186ref, EABI: aarch64\n",
-       "L4T r32.7 is older than JetPack 5; tegracl does not support its kernel interface: flash "
+       "L4T r32.7 is older than JetPack 5, and tegracl does not support its kernel interface: "
+       "install "
        "JetPack 6 with NVIDIA's sdkmanager"},
       {"# R39 (release), REVISION: 1.0\n",
-       "L4T r39.1 is newer than JetPack 6 and not known to tegracl"},
-      {"Tegra\n", "unknown release: L4T does not name its releases like this"},
+       "L4T r39.1 is newer than JetPack 6 and unknown to tegracl"},
+      {"Tegra\n", "unknown release: the line does not have L4T's format"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     begin_report();
@@ -113,9 +115,9 @@ static void finds_parts_of_the_compiler(void **state) {
   setenv("TEGRACL_SPIRV_VAL", "/nowhere/val", 1);
   begin_report();
   advise_compiler(&doctor);
-  assert_says("tegraclc: not where TEGRACL_COMPILER says, /nowhere/c: unset TEGRACL_COMPILER");
-  assert_says("clang: not where TEGRACL_CLANG says, /nowhere/clang: unset TEGRACL_CLANG");
-  assert_says("NVRTC: not where TEGRACL_NVRTC says, /nowhere: unset TEGRACL_NVRTC");
+  assert_says("tegraclc: TEGRACL_COMPILER=/nowhere/c does not lead to it: unset TEGRACL_COMPILER");
+  assert_says("clang: TEGRACL_CLANG=/nowhere/clang does not lead to it: unset TEGRACL_CLANG");
+  assert_says("NVRTC: TEGRACL_NVRTC=/nowhere does not lead to it: unset TEGRACL_NVRTC");
   assert_says("sudo apt install spirv-tools llvm-spirv-");
   end_report();
   setenv("TEGRACL_COMPILER", "/bin/true", 1);
@@ -137,20 +139,20 @@ static void explains_missing_vendors_file(void **state) {
   begin_report();
   advise_vendors(&doctor, folder);
   assert_says("the loader reads only OCL_ICD_VENDORS=/elsewhere: unset OCL_ICD_VENDORS");
-  assert_says("/tegracl.icd does not exist, so the loader does not find tegracl:");
+  assert_says("/tegracl.icd does not exist, so the loader cannot find tegracl:");
   assert_says("/icd/libtegracl.so.1 | sudo tee ");
   end_report();
   unsetenv("OCL_ICD_VENDORS");
   begin_report();
   write_file("tegracl.icd", "/nowhere/libtegracl.so.1\n");
   advise_vendors(&doctor, folder);
-  assert_says("names a library that cannot be loaded: /nowhere/libtegracl.so.1");
+  assert_says("refers to a library that cannot be loaded: /nowhere/libtegracl.so.1");
   assert_null(strstr(text, "OCL_ICD_VENDORS"));
   end_report();
   begin_report();
   write_file("tegracl.icd", "libc.so.6");
   advise_vendors(&doctor, folder);
-  assert_says("names libc.so.6, which can be loaded");
+  assert_says("refers to libc.so.6, which can be loaded");
   end_report();
 }
 

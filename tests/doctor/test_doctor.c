@@ -157,8 +157,8 @@ static void missing_nodes_are_reported(void **state) {
   assert_says("/dev/nvmap: No such file or directory, errno 2");
   assert_says("is this a Jetson with NVIDIA's kernel");
   assert_says("/dev/nvgpu/igpu0/ctrl: opened");
-  assert_says("NOT RUN: it needs the step \"nodes\", which failed");
-  assert_says("NOT RUN: it needs the step \"device\", which did not run");
+  assert_says("NOT RUN: it requires the step \"nodes\", which failed");
+  assert_says("NOT RUN: it requires the step \"device\", which did not run");
   assert_verdict(STEP_NODES, "FAIL");
   assert_verdict(STEP_LOCAL, "not run");
   nothing_else_fails(STEP_NODES);
@@ -174,7 +174,7 @@ static void missing_nodes_are_reported(void **state) {
   nothing_else_fails(STEP_NODES);
 
   run_doctor((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENODEV});
-  assert_says("nvgpu did not find or start its GPU");
+  assert_says("nvgpu did not find or start the GPU");
 
   run_doctor((struct fault){.path = HOST1X_FENCE_NODE, .error = -ENOENT});
   assert_says("waits will poll instead");
@@ -215,7 +215,8 @@ static void failed_requests_are_reported(void **state) {
        "channel SETUP_BIND with 1024 entries: Invalid argument"},
       {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, -EINVAL, STEP_CHANNEL, "ALLOC_OBJ_CTX of class 0xc7c0"},
       {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, -ENOMEM, STEP_CHANNEL, "SET_ERROR_NOTIFIER: "},
-      {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, -ENOMEM, STEP_SLEEP, "GET_USER_SYNCPOINT gave none"},
+      {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, -ENOMEM, STEP_SLEEP,
+       "GET_USER_SYNCPOINT returned none"},
       {HOST1X_IOCTL_CREATE_FENCE, -EINVAL, STEP_SLEEP, "CREATE_FENCE of the syncpoint: "},
       {NVGPU_GPU_IOCTL_GET_GPU_TIME, -ENOTTY, STEP_TIME, "GET_GPU_TIME: Inappropriate ioctl"},
   };
@@ -250,7 +251,7 @@ static void dead_doorbell_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.no_doorbell = true});
   assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
-  assert_says("either the doorbell has no effect (token 0x");
+  assert_says("the doorbell has no effect (token 0x");
   assert_verdict(STEP_CHANNEL, "pass");
   assert_verdict(STEP_HOST, "NO ANSWER");
   assert_verdict(STEP_LAUNCH_DRIVER, "not run");
@@ -308,7 +309,7 @@ static void hanging_step_is_killed(void **state) {
 static void killed_step_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGKILL});
-  assert_says("the step was killed: Linux does so when memory is short");
+  assert_says("the step was killed, probably because memory is short");
   assert_verdict(STEP_TIME, "FAIL");
   assert_verdict(STEP_COPY, "pass");
   nothing_else_fails(STEP_TIME);
@@ -317,7 +318,7 @@ static void killed_step_is_reported(void **state) {
 static void crashed_step_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGABRT});
-  assert_says("the step was ended by signal 6 (Aborted)");
+  assert_says("the step was killed by signal 6 (Aborted)");
   assert_verdict(STEP_TIME, "FAIL");
   assert_verdict(STEP_COPY, "pass");
   nothing_else_fails(STEP_TIME);

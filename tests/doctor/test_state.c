@@ -60,7 +60,7 @@ static void assert_says(const char *words) {
 static void reports_unknown_state(void **state) {
   (void)state;
   print_state();
-  assert_says("the GPU's folder in /sys/devices/platform was not found");
+  assert_says("cannot find the GPU's folder in /sys/devices/platform");
   assert_says("no process");
 }
 
@@ -92,7 +92,7 @@ static void reports_state_of_a_board(void **state) {
   assert_says("MemTotal:  7800000 kB\n");
   assert_says("MemAvailable: 6500000 kB\n");
   assert_says("JetPack: 6.2+b77\n");
-  assert_says("the GPU's nodes are open in: Xorg (process 42)\n");
+  assert_says("the GPU's nodes are open in Xorg (process 42)\n");
   assert_null(strstr(text, "MemFree"));
   assert_null(strstr(text, "bash"));
   assert_null(strstr(text, "12.6"));

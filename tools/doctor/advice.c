@@ -1,4 +1,4 @@
-/* Prints advice. The commands are for L4T and Debian, where apt installs packages. */
+/* Prints advice. The commands are for L4T and Debian, which install packages with apt. */
 #include "tools/doctor/advice.h"
 
 #include <dlfcn.h>
@@ -15,10 +15,10 @@
 
 /* ---- release ------------------------------------------------------------------------ */
 
-/* docs/hardware/kernel-interface.md 10 */
+/* Major releases of L4T: docs/hardware/kernel-interface.md 10. */
 enum { L4T_KNOWN = 36, L4T_OLDER = 35 };
 
-/* The number after the first occurrence of words in the line. */
+/* Reads the number after the first occurrence of words in the line. */
 static bool number_after(const char *line, const char *words, unsigned long *number) {
   const char *at = strstr(line, words);
   char *end = NULL;
@@ -36,34 +36,34 @@ void advise_release(struct doctor *d, const char *file) {
     return;
   doctor_say(d, "release: %s", line);
   if (!number_after(line, "# R", &major) || !number_after(line, "REVISION: ", &minor))
-    doctor_say(d, "unknown release: L4T does not name its releases like this");
+    doctor_say(d, "unknown release: the line does not have L4T's format");
   else if (major == L4T_KNOWN)
-    doctor_say(d, "L4T r%lu.%lu: JetPack 6, for which tegracl is made", major, minor);
+    doctor_say(d, "L4T r%lu.%lu: JetPack 6, which tegracl is made for", major, minor);
   else if (major == L4T_OLDER)
     doctor_say(
         d,
-        "L4T r%lu.%lu: JetPack 5, whose kernel interface tegracl supports; what the compiler "
-        "needs there is in docs/guide.md",
+        "L4T r%lu.%lu: JetPack 5, which tegracl supports; docs/guide.md lists the compiler's "
+        "requirements there",
         major, minor);
   else if (major < L4T_OLDER)
     doctor_say(
         d,
-        "L4T r%lu.%lu is older than JetPack 5; tegracl does not support its kernel interface: "
-        "flash JetPack 6 with NVIDIA's sdkmanager",
+        "L4T r%lu.%lu is older than JetPack 5, and tegracl does not support its kernel interface: "
+        "install JetPack 6 with NVIDIA's sdkmanager",
         major, minor);
   else
     doctor_say(
         d,
-        "L4T r%lu.%lu is newer than JetPack 6 and not known to tegracl: the steps below show "
-        "what works; please attach this report, and the trace that "
-        "TEGRACL_DEBUG=trace:tegracl.trace tegracl-doctor writes, to a bug",
+        "L4T r%lu.%lu is newer than JetPack 6 and unknown to tegracl: the steps below show what "
+        "works; please report a bug with this report and the trace that "
+        "TEGRACL_DEBUG=trace:tegracl.trace tegracl-doctor writes",
         major, minor);
 }
 
 /* ---- nodes -------------------------------------------------------------------------- */
 
 static void advise_rights(struct doctor *d, const char *path, const struct stat *status) {
-  static const char l4t_group[] = "video"; /* of L4T's udev rules, 99-tegra-devices.rules */
+  static const char l4t_group[] = "video"; /* in L4T's udev rules, 99-tegra-devices.rules */
   const mode_t both = S_IRGRP | S_IWGRP;
   const struct group *group = status ? getgrgid(status->st_gid) : NULL;
   const char *name = group ? group->gr_name : l4t_group;
@@ -92,11 +92,12 @@ void advise_node(struct doctor *d, const char *path, const struct stat *status, 
     break;
   case ENODEV:
   case ENXIO:
-    doctor_advise(d, "the node has no driver: nvgpu did not find or start its GPU; see "
-                     "sudo dmesg | grep -i nvgpu");
+    doctor_advise(d, "the node has no driver: nvgpu did not find or start the GPU; see sudo dmesg "
+                     "| grep -i nvgpu");
     break;
   default:
-    doctor_advise(d, "the driver itself refused; see sudo dmesg | grep -iE 'nvgpu|nvmap'");
+    doctor_advise(d, "the driver itself refused the request; see sudo dmesg | grep -iE "
+                     "'nvgpu|nvmap'");
     break;
   }
 }
@@ -134,8 +135,8 @@ void advise_error(struct doctor *d, int error) {
   case ENOMEM:
     state_say_memory(d, "");
     doctor_advise(
-        d, "memory is short, or channels and address space are used up: close other programs "
-           "(free -m shows memory, sudo fuser -v /dev/nvmap the users of the GPU) and try again");
+        d, "out of memory, channels or address space: close other programs (free -m shows memory, "
+           "sudo fuser -v /dev/nvmap the users of the GPU) and try again");
     break;
   case EMFILE:
   case ENFILE:
@@ -147,7 +148,8 @@ void advise_error(struct doctor *d, int error) {
     break;
   case EBUSY:
     doctor_advise(
-        d, "another program holds it: sudo fuser -v /dev/nvmap shows which; close it, or reboot");
+        d, "another program is using it: find it with sudo fuser -v /dev/nvmap and close it, or "
+           "reboot");
     break;
   default:
     advise_bug(d);
@@ -157,14 +159,14 @@ void advise_error(struct doctor *d, int error) {
 
 /* ---- compiler ----------------------------------------------------------------------- */
 
-/* Prints the path of a part, or how to get it. variable: the one that overrides the path. */
+/* Prints the path of a part, or how to install it. The environment variable overrides the path. */
 static void say_part(struct doctor *d, const char *name, bool found, const char *path,
                      const char *variable, const char *help) {
   const char *forced = getenv(variable);
   if (found)
     doctor_say(d, "%s: %s", name, path);
   else if (forced && *forced)
-    doctor_advise(d, "%s: not where %s says, %s: unset %s", name, variable, forced, variable);
+    doctor_advise(d, "%s: %s=%s does not lead to it: unset %s", name, variable, forced, variable);
   else
     doctor_advise(d, "%s: not found; %s", name, help);
 }
@@ -194,7 +196,7 @@ void advise_compiler(struct doctor *d) {
 
 #define LIBRARY "libtegracl.so.1"
 
-/* The folder of the driver that was built or installed with this program. */
+/* Finds the folder of the driver that was built or installed together with this program. */
 static bool own_library_folder(char path[PATH_MAX]) {
   static const char *const places[] = {"../../icd", "../lib/*", "../lib"};
   char self[PATH_MAX], pattern[2 * PATH_MAX];
@@ -231,12 +233,12 @@ void advise_vendors(struct doctor *d, const char *folder) {
     doctor_advise(d, "the loader reads only OCL_ICD_VENDORS=%s: unset OCL_ICD_VENDORS", forced);
   snprintf(file, sizeof(file), "%s/tegracl.icd", folder);
   if (!state_first_line("", file, library, sizeof(library))) {
-    doctor_say(d, "%s does not exist, so the loader does not find tegracl:", file);
+    doctor_say(d, "%s does not exist, so the loader cannot find tegracl:", file);
     say_registration(d, file);
   } else if (!dlopen(library, RTLD_LAZY | RTLD_LOCAL)) {
-    doctor_say(d, "%s names a library that cannot be loaded: %s", file, dlerror());
+    doctor_say(d, "%s refers to a library that cannot be loaded: %s", file, dlerror());
     say_registration(d, file);
   } else {
-    doctor_say(d, "%s names %s, which can be loaded", file, library);
+    doctor_say(d, "%s refers to %s, which can be loaded", file, library);
   }
 }

@@ -1,4 +1,4 @@
-/* Prints what is missing on a machine, and the command that helps. */
+/* Prints what is missing on a machine, and the command that fixes it. */
 #ifndef TEGRACL_DOCTOR_ADVICE_H
 #define TEGRACL_DOCTOR_ADVICE_H
 
@@ -6,24 +6,25 @@
 
 #include "tools/doctor/doctor.h"
 
-/* The release of L4T that the file (/etc/nv_tegra_release) names, and whether tegracl supports it.
- * Prints nothing if there is no file. */
+/* Prints the L4T release in the file (/etc/nv_tegra_release) and whether tegracl
+ * supports it. Prints nothing if the file does not exist. */
 void advise_release(struct doctor *doctor, const char *file);
 
-/* A node cannot be opened. error: -errno. status: of the node, or NULL. */
+/* Explains why a node cannot be opened. error is -errno, status describes the node or is NULL. */
 void advise_node(struct doctor *doctor, const char *path, const struct stat *status, int error);
 
-/* A request was refused. error: -errno. */
+/* Explains why a request was refused. error is -errno. */
 void advise_error(struct doctor *doctor, int error);
-/* The GPU or the kernel did not answer: power state, kernel log, what to do next. */
+/* For when the GPU or the kernel did not answer: prints power
+ * state, kernel log and what to do next. */
 void advise_no_answer(struct doctor *doctor);
-/* Failures without a known remedy. */
+/* For failures without a known remedy. */
 void advise_bug(struct doctor *doctor);
 
-/* The paths of the compiler's parts, or how to get them. */
+/* Prints the paths of the compiler's parts, or how to install them. */
 void advise_compiler(struct doctor *doctor);
 
-/* Why an ICD loader that reads this folder (/etc/OpenCL/vendors) does not find tegracl. */
+/* Explains why an ICD loader that reads this folder (/etc/OpenCL/vendors) does not find tegracl. */
 void advise_vendors(struct doctor *doctor, const char *folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs each step in a process, so that one that hangs or crashes does not affect the next. */
+/* Runs each step in a separate process, so that a hang or crash does not affect later steps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,12 +16,12 @@
 #include "tools/doctor/doctor.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* A step waits for the GPU more than once. A build takes longer. */
+/* A step waits for the GPU several times; a build takes longer. */
 enum { WAITS_PER_STEP = 4, KILL_MS = 2000 };
 #define STEP_NS     UINT64_C(20000000000)
 #define COMPILER_NS UINT64_C(180000000000)
 
-/* STEP_OPENCL has its own device, which the driver opens. */
+/* The driver opens the device for STEP_OPENCL. */
 static bool needs_device(enum step_id id) {
   return id > STEP_DEVICE && id != STEP_COMPILER && id != STEP_OPENCL;
 }
@@ -37,7 +37,7 @@ static uint64_t limit_ns(const struct doctor *d, enum step_id id) {
 
 /* ---- the child ---------------------------------------------------------------------- */
 
-/* Experiments test features that the driver can do without. */
+/* Enables all features that experiments test and that the driver can do without. */
 static void try_everything(struct rt_choices *choices) {
   for (unsigned i = 0; i < STEPS; i++)
     if (doctor_steps[i].choice)
@@ -65,7 +65,7 @@ static _Noreturn void run_child(struct doctor *d, enum step_id id, int text_fd) 
     try_everything(&d->device->choices);
   passed = passed && step->run(d);
   if (passed && step->choice && !choice_is(&d->device->choices, step->choice, "yes")) {
-    doctor_say(d, "nvgpu refused it, and the driver continued without it");
+    doctor_say(d, "nvgpu refused the request, and the driver continued without the feature");
     passed = false;
   }
   rt_device_close(d->device);
@@ -77,7 +77,7 @@ static _Noreturn void run_child(struct doctor *d, enum step_id id, int text_fd) 
 
 /* ---- the parent --------------------------------------------------------------------- */
 
-/* Prints what the child writes until it ends. False if it did not end in time. */
+/* Prints the child's output until it ends. Returns false if it does not end in time. */
 static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
   char line[4096];
   size_t used = 0;
@@ -94,7 +94,7 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
       return ready > 0;
     }
     used += (size_t)n;
-    /* Whole lines, so that no name to replace is cut in two. */
+    /* Processes whole lines, so that a name to be replaced is never split. */
     const char *last = memrchr(line, '\n', used);
     const size_t whole = last ? (size_t)(last - line) + 1 : used == sizeof(line) - 1 ? used : 0;
     report_print(d->report, "%.*s", (int)whole, line);
@@ -104,7 +104,7 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
   }
 }
 
-/* False: it has not ended. */
+/* Returns false if the process has not ended. */
 static bool wait_for_exit(pid_t pid, int *status) {
   static const struct timespec pause = {.tv_nsec = 1000000};
   const uint64_t end = base_clock_ns() + KILL_MS * NS_PER_MS;
@@ -130,16 +130,15 @@ static enum verdict judge_step(struct doctor *d, enum step_id id, pid_t pid, boo
   }
   if (!d->result->done) {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-      doctor_say(
-          d, "the step was killed: Linux does so when memory is short, and says so in sudo dmesg");
+      doctor_say(d, "the step was killed, probably because memory is short: see sudo dmesg");
       advise_error(d, -ENOMEM);
       return VERDICT_FAIL;
     }
     if (WIFSIGNALED(status))
-      doctor_say(d, "the step was ended by signal %d (%s)", WTERMSIG(status),
+      doctor_say(d, "the step was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else
-      doctor_say(d, "the step ended with status %d and no result", WEXITSTATUS(status));
+      doctor_say(d, "the step exited with status %d and without a result", WEXITSTATUS(status));
     advise_bug(d);
     return VERDICT_FAIL;
   }
@@ -154,7 +153,8 @@ static enum verdict judge_step(struct doctor *d, enum step_id id, pid_t pid, boo
   return d->result->passed ? VERDICT_PASS : VERDICT_FAIL;
 }
 
-/* Memory that the step's process shares. NULL: errno says why. */
+/* Allocates memory that the step's process shares. Returns NULL,
+ * with the reason in errno, on failure. */
 static struct step_result *create_result(void) {
   void *shared = mmap(NULL, sizeof(struct step_result), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -176,7 +176,7 @@ enum verdict doctor_run_step(struct doctor *d, enum step_id id, char remedy[512]
   }
   if (pid < 0) {
     const int error = errno;
-    doctor_say(d, "no process for this step: %s", strerror(error));
+    doctor_say(d, "cannot create a process for this step: %s", strerror(error));
     advise_error(d, -error);
   }
   if (fds[1] >= 0)

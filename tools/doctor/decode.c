@@ -23,12 +23,12 @@ static void put_value(FILE *out, const struct nvgpu_field *f, const unsigned cha
     fprintf(out, value < 10 ? "%" PRIu64 : "0x%" PRIx64, value);
 }
 
-/* Whether an array of bytes is a string, such as chipname. */
+/* Whether the field is an array of bytes with a string, such as chipname. */
 static bool is_text(const struct nvgpu_field *f, const unsigned char *text) {
   return f->size == 1 && f->count > 1 && isalpha(text[0]) && memchr(text, 0, f->count);
 }
 
-/* bytes: size of data. Elements beyond it are printed as '?'. */
+/* bytes is the size of data. Elements beyond it are printed as '?'. */
 static void put_field(FILE *out, const struct nvgpu_field *f, const unsigned char *data,
                       size_t bytes) {
   if (f->offset + (size_t)f->size * f->count <= bytes && is_text(f, data + f->offset)) {

@@ -6,7 +6,7 @@
 
 #include "runtime/debug/debug.h"
 
-/* The first step that must have passed and has not; STEPS if there is none. */
+/* Returns the first step that is required but has not passed, or STEPS if there is none. */
 static enum step_id find_missing_step(const struct doctor *d, const struct step *step) {
   for (unsigned i = 0; i < STEPS; i++)
     if (step->needs & STEP_BIT(i) && d->verdicts[i] != VERDICT_PASS)
@@ -31,11 +31,11 @@ static enum verdict walk_step(struct doctor *d, enum step_id id, char remedy[512
   if (d->options.skip & STEP_BIT(id))
     return VERDICT_NOT_RUN;
   if (id == STEPS_REQUIRED)
-    report_print(d->report, "== experiments: no board has confirmed what follows\n");
+    report_print(d->report, "== experiments: features that no board has confirmed\n");
   report_print(d->report, "== %s: %s\n", step->name, step->does);
   report_sync(d->report);
   if (without != STEPS) {
-    doctor_say(d, "NOT RUN: it needs the step \"%s\", which %s", doctor_steps[without].name,
+    doctor_say(d, "NOT RUN: it requires the step \"%s\", which %s", doctor_steps[without].name,
                d->verdicts[without] == VERDICT_NOT_RUN ? "did not run" : "failed");
     return VERDICT_NOT_RUN;
   }
@@ -53,7 +53,7 @@ static bool has_failed(enum verdict verdict) {
   return verdict == VERDICT_FAIL || verdict == VERDICT_NO_ANSWER;
 }
 
-/* Prints the first failure, which often causes the others. */
+/* Prints the first failure, which is often the cause of the others. */
 static void diagnose(struct doctor *d, char remedies[STEPS][512]) {
   unsigned i = 0;
   while (i < STEPS && !has_failed(d->verdicts[i]))
@@ -64,7 +64,7 @@ static void diagnose(struct doctor *d, char remedies[STEPS][512]) {
     return;
   }
   doctor_say(d, "first: %s (%s, %s)", doctor_steps[i].name, verdict_words[d->verdicts[i]],
-             i < STEPS_REQUIRED ? "required" : "an experiment: the driver does without");
+             i < STEPS_REQUIRED ? "required" : "an experiment: the driver works without it");
   doctor_say(d, "that means: %s", doctor_steps[i].meaning);
   doctor_say(d, "what to do: %s", remedies[i]);
 }

@@ -1,4 +1,4 @@
-/* tegracl-doctor: tests the parts of the driver on a board, step by step. */
+/* tegracl-doctor tests the parts of the driver on a board, step by step. */
 #ifndef TEGRACL_DOCTOR_H
 #define TEGRACL_DOCTOR_H
 
@@ -6,7 +6,8 @@
 #include "runtime/queue/queue.h"
 #include "tools/doctor/report.h"
 
-/* In the order in which they run: first what the driver requires, then the experiments. */
+/* The steps in the order of execution: first those that the
+ * driver requires, then the experiments. */
 enum step_id {
   STEP_SYSTEM,
   STEP_NODES,
@@ -38,7 +39,7 @@ enum step_id {
   STEP_ATOMICS,
   STEP_SPEED,
   STEP_IDLE,
-  STEP_COPY_OWN, /* this one and the later ones are the most likely to end a channel */
+  STEP_COPY_OWN, /* this and later steps are the most likely to end a channel */
   STEP_COPY,
   STEP_COPY_BARE,
   STEP_CILP,
@@ -54,7 +55,7 @@ enum step_id {
 
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NO_ANSWER, VERDICT_NOT_RUN };
 
-/* What experiments measure. doctor_measures has the names, which end with the unit. */
+/* Measurements of experiments. doctor_measures has their names, which end with the unit. */
 enum measure {
   MEASURE_WAKE,
   MEASURE_LAUNCH,
@@ -70,43 +71,43 @@ enum measure {
 };
 extern const char *const doctor_measures[MEASURES];
 
-/* Results of a step, in memory that its process shares: they survive the process. */
+/* Results of a step, in memory shared with its process so that they survive it. */
 struct step_result {
   bool done, passed;
   bool no_answer;              /* the GPU did not answer within the time limit */
-  bool skipped;                /* there was nothing to do */
+  bool skipped;                /* the step did not apply */
   uint64_t measures[MEASURES]; /* 0: not measured */
-  char remedy[512];            /* the first advice of the step; "": none */
+  char remedy[512];            /* first advice of the step, or "" */
 };
 
 struct doctor_options {
-  uint64_t timeout_ns;    /* how long the GPU may take for anything */
-  uint64_t step_limit_ns; /* how long a step may take; 0: the default */
-  uint64_t skip;          /* bits of step_id: steps that do not run */
+  uint64_t timeout_ns;    /* time limit for each wait for the GPU */
+  uint64_t step_limit_ns; /* time limit for a step; 0 means the default */
+  uint64_t skip;          /* bits of step_id: steps to skip */
   bool suspend;           /* suspend the machine in STEP_SUSPEND */
-  FILE *json;             /* where the results are written as data. NULL: nowhere */
+  FILE *json;             /* receives the results as data; NULL if not wanted */
 };
 
 struct doctor {
   const struct nvgpu_os *os;
   struct report *report;
   struct doctor_options options;
-  struct rt_device *device; /* the step's own, in its process */
+  struct rt_device *device; /* device of the running step, opened in its process */
   enum verdict verdicts[STEPS];
   uint64_t measures[MEASURES];
-  struct step_result *result; /* of the step that runs. NULL: none */
+  struct step_result *result; /* result of the running step, or NULL */
 };
 
 struct step {
   const char *key; /* in the JSON */
   const char *name;
   const char *does;
-  uint64_t needs; /* bits of step_id: these must have passed */
+  uint64_t needs; /* bits of step_id: steps that must have passed */
   bool (*run)(struct doctor *doctor);
   const char *meaning; /* of its failure */
-  const char *remedy;  /* if the step itself gives no advice */
-  /* Experiments only: the question of docs/hardware.md that it answers, and the choice of the
-   * driver that depends on it (runtime/device/choices.h). NULL: none. */
+  const char *remedy;  /* used if the step itself gives no advice */
+  /* Only for experiments: the question in docs/hardware.md that it answers, and the driver's
+   * choice that depends on it (runtime/device/choices.h). Otherwise NULL. */
   const char *question, *choice;
 };
 
@@ -116,45 +117,46 @@ struct step {
 
 extern const struct step doctor_steps[STEPS];
 
-/* Runs all steps. Returns the number of those that failed. */
+/* Runs all steps. Returns the number of failed steps. */
 unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
                     struct report *report);
 
-/* Runs a step in a process with its own device, which is killed after a time limit. remedy: what to
- * do if the step does not pass, else "". */
+/* Runs a step in a separate process with its own device. The process is killed after a time limit.
+ * Sets remedy to what to do if the step did not pass, otherwise to "". */
 enum verdict doctor_run_step(struct doctor *doctor, enum step_id id, char remedy[512]);
 
-/* Prints a line about the step that runs. */
+/* Prints a line about the running step. */
 __attribute__((format(printf, 2, 3))) void doctor_say(struct doctor *doctor, const char *format,
                                                       ...);
 
-/* Prints a line that says what to do. The first one of a step is its remedy. */
+/* Prints a line with advice. The first advice of a step becomes its remedy. */
 __attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *doctor, const char *format,
                                                          ...);
 
-/* Prints the runtime's last failure and what to do. Always returns false, so that a
- * step can return it. */
+/* Prints the runtime's last failure and what to do. Always returns
+ * false, so that a step can return the result. */
 bool doctor_say_failure(struct doctor *doctor);
 
-/* The same for a request that the step made itself. result: -errno, or the number of bytes that the
- * kernel could not copy. */
+/* Like doctor_say_failure, for a request that the step itself made. result is -errno,
+ * or the number of bytes that the kernel could not copy. */
 void doctor_say_refusal(struct doctor *doctor, const char *what, int result);
 
 /* Stores a measured value in the step's result. */
 void doctor_record(struct doctor *doctor, enum measure measure, uint64_t value);
 
-/* The word for a verdict in the summary. */
+/* Returns the word for a verdict in the summary. */
 const char *doctor_verdict(enum verdict verdict);
 
 /* Prints the verdict on each open question of docs/hardware.md. */
 void doctor_say_questions(struct doctor *doctor);
-/* The best mode of preemption that passed: "cilp", "cta" or "wfi"; "default" if none did. */
+/* Returns the best preemption mode that passed: "cilp", "cta" or
+ * "wfi", or "default" if none did. */
 const char *doctor_best_preemption(const struct doctor *doctor);
-/* Writes the file that the driver reads (runtime/device/board_file.h): its choices, all verdicts
- * and measures. */
+/* Writes the file with choices, verdicts and measurements that the
+ * driver reads (runtime/device/board_file.h). */
 void doctor_write_json(struct doctor *doctor, FILE *out);
 
-/* ---- a context and a queue for each step that uses the GPU ------------------------ */
+/* ---- context and queue of the steps that use the GPU ------------------------------ */
 
 struct setup {
   struct doctor *doctor;
@@ -164,26 +166,25 @@ struct setup {
   struct rt_buffer *data;   /* cached, zero */
 };
 
-/* data_bytes: size of data. On failure it prints the cause, leaves nothing to close, and returns
- * false. */
+/* Opens a context, a queue and a buffer of data_bytes. On failure prints
+ * the cause, closes everything and returns false. */
 bool setup_open(struct doctor *doctor, uint64_t data_bytes, struct setup *setup);
-/* Ends the channel first if its work has not. */
+/* Closes the set-up. Ends the channel first if it still has work. */
 void setup_close(struct setup *setup);
-/* Destroys a queue, and ends its channel if its work has not ended. queue may be NULL. */
+/* Destroys a queue, which may be NULL. Ends its channel if it still has work. */
 void setup_destroy_queue(struct rt_queue *queue);
-/* Waits for a point of the queue. If it is not reached, prints what is known of the cause and
- * returns false. */
+/* Waits for a point of the queue. On a timeout prints hints at the cause and returns false. */
 bool setup_wait(struct setup *setup, uint64_t point);
 
 /* ---- pushbuffers ------------------------------------------------------------------ */
 
 void put_word(struct rt_slice *slice, uint32_t word);
-/* The header of count words, which go to method and the methods after it. */
+/* Writes the header for count words, which go to method and the methods after it. */
 void put_methods(struct rt_slice *slice, uint32_t subchannel, uint32_t method, uint32_t count);
-/* The five words of a host semaphore, and their header. */
+/* Writes the header and the five words of a host semaphore. */
 void put_semaphore(struct rt_slice *slice, uint64_t address, uint64_t payload, uint32_t execute);
 
-/* Parts of STEP_TIME: the times that the GPU writes agree with those of the kernel. */
+/* Parts of STEP_TIME: check that times written by the GPU agree with the kernel's times. */
 bool time_semaphores(struct setup *setup);
 bool time_qmd(struct setup *setup);
 

@@ -49,7 +49,7 @@ uint32_t spin_rounds(struct setup *setup, uint64_t ns) {
   enum { FIRST = 4096 };
   uint64_t point = 0, took = 0;
   uint32_t rounds = FIRST / 2;
-  /* The first run also uploads the code, and the clocks rise during it. */
+  /* The first run also uploads the code, and clock frequencies rise during it. */
   while (took < ns / 2 && rounds < UINT32_MAX / 2) {
     rounds *= 2;
     const uint64_t start = base_clock_ns();
@@ -65,7 +65,8 @@ uint32_t spin_rounds(struct setup *setup, uint64_t ns) {
   return scaled < UINT32_MAX ? (uint32_t)scaled : UINT32_MAX;
 }
 
-/* x * factor + sum is the result of rounds steps x * a + c, computed by squaring. */
+/* Sets factor and sum so that rounds steps of x * a + c give x *
+ * factor + sum. Computes them by squaring. */
 static void spin_steps(uint32_t rounds, uint32_t *factor, uint32_t *sum) {
   uint32_t a = 1664525, c = 1013904223;
   *factor = 1;
@@ -85,8 +86,8 @@ bool check_spin(struct setup *setup, const uint32_t *out, uint32_t groups, uint3
   spin_steps(rounds, &factor, &sum);
   for (uint32_t i = 0; i < groups * EXPERIMENT_BLOCK; i++)
     if (out[i] != i * factor + sum) {
-      doctor_say(setup->doctor, "item %u of the long kernel is 0x%08x instead of 0x%08x", i, out[i],
-                 i * factor + sum);
+      doctor_say(setup->doctor, "work-item %u of the long kernel is 0x%08x instead of 0x%08x", i,
+                 out[i], i * factor + sum);
       return false;
     }
   return true;
@@ -97,7 +98,7 @@ static bool check_number(struct setup *setup, const uint32_t *out, uint32_t grou
                          uint32_t value) {
   for (uint32_t i = 0; i < groups * EXPERIMENT_BLOCK; i++)
     if (out[i] != value + i) {
-      doctor_say(setup->doctor, "item %u of the short kernel is %u instead of %u", i, out[i],
+      doctor_say(setup->doctor, "work-item %u of the short kernel is %u instead of %u", i, out[i],
                  value + i);
       return false;
     }
@@ -113,8 +114,8 @@ static bool has_no_fault(struct setup *setup) {
 
 /* ---- preemption --------------------------------------------------------------------------- */
 
-/* Runs a long kernel in one context, and short kernels in another until it has ended. *worst: ns
- * that the slowest short kernel took. */
+/* Runs a long kernel in one context, and short kernels in another one until the long kernel
+ * has ended. Sets *worst to the ns of the slowest short kernel. */
 static bool run_short_kernels_during(struct setup *longer, struct setup *shorter, uint64_t *worst) {
   struct doctor *d = longer->doctor;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
@@ -154,7 +155,7 @@ static bool check_preemption(struct doctor *d, const char *mode, enum measure me
   struct setup longer, shorter = {.doctor = d};
   uint64_t worst = 0;
   if (!rt_choices_set(&d->device->choices, "preemption", mode)) {
-    doctor_say(d, "the driver does not know preemption=%s", mode);
+    doctor_say(d, "the driver does not support preemption=%s", mode);
     return false;
   }
   if (!setup_open(d, 16 * GPU_PAGE_BYTES, &longer))
@@ -195,7 +196,7 @@ bool step_contexts(struct doctor *d) {
   return good;
 }
 
-/* Opens a channel during a kernel that cannot be preempted, which the driver itself never does. */
+/* Opens a channel during a kernel that cannot be preempted. The driver itself never does this. */
 static bool open_and_close_channel(struct setup *setup, uint64_t *ns) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
   if (!ch) {
@@ -217,8 +218,9 @@ bool step_queues(struct doctor *d) {
   enum { ROUNDS = 4 };
   struct setup setup;
   uint64_t point = 0, worst = 0, short_point = 0;
-  /* Opening a channel preempts the TSG, and nvgpu gives up after 100 ms. Only CILP interrupts the
-   * long kernel in time: all its work-groups run at once, so CTA waits for its end. */
+  /* Opening a channel preempts the TSG, and nvgpu times out after 100 ms.
+   * Only CILP interrupts the long kernel in time. CTA waits until its
+   * work-groups end, and all of them run at the same time. */
   const char *mode = doctor_best_preemption(d);
   const bool interrupts = strcmp(mode, "cilp") == 0;
   const uint64_t ns = interrupts ? long_ns(d) : 50 * NS_PER_MS;
@@ -251,8 +253,8 @@ bool step_queues(struct doctor *d) {
   if (good) {
     doctor_say(
         d,
-        "preemption %s: %d queues made, used and destroyed, and channels opened and closed, during "
-        "a kernel of %.0f ms; opening one took %.3f ms at most",
+        "preemption %s: %d queues created, used and destroyed, and channels opened and closed, "
+        "during a kernel of %.0f ms; opening a channel took at most %.3f ms",
         mode, ROUNDS, (double)ns / 1e6, (double)worst / 1e6);
     doctor_record(d, MEASURE_QUEUE, worst);
   }
@@ -293,7 +295,7 @@ bool step_priority(struct doctor *d) {
     good = false;
   }
   if (good && high->channel->tsg == setup.queue->channel->tsg) {
-    doctor_say(d, "the queue of high priority is in the TSG of the other queue");
+    doctor_say(d, "the queue of high priority is in the other queue's TSG");
     good = false;
   }
   if (good)
@@ -304,11 +306,13 @@ bool step_priority(struct doctor *d) {
   return good;
 }
 
-/* The first queue waits for a word that the CPU writes later. The second queue waits for the first.
+/* Checks that the second queue waits for the first, which waits
+ * for a word that the CPU writes later.
  */
 static bool check_acquire(struct setup *setup, struct rt_queue *second) {
   struct doctor *d = setup->doctor;
-  /* Half a second, in which a queue that does not wait writes its results, even on a busy machine.
+  /* Half a second. A queue that does not wait writes its results
+   * in this time even on a busy machine.
    */
   enum { LOOKS = 25 };
   static const struct timespec pause = {.tv_nsec = 20000000};
@@ -336,10 +340,11 @@ static bool check_acquire(struct setup *setup, struct rt_queue *second) {
     return false;
   if (early) {
     doctor_say(
-        d, "the second queue did not wait: its result was there before the first queue had ended");
+        d,
+        "the second queue did not wait: its result appeared before the first queue had finished");
     return false;
   }
-  doctor_say(d, "the second queue waited until the first had ended");
+  doctor_say(d, "the second queue waited until the first had finished");
   return check_number(setup, setup->data->cpu, 1, 9);
 }
 
@@ -351,11 +356,11 @@ bool step_acquire(struct doctor *d) {
   bool good = rt_queue_create(setup.context, RT_PRIORITY_MEDIUM, &second) == 0;
   /* Queues that share a channel never wait for each other on the GPU. */
   if (good && second->channel == setup.queue->channel) {
-    doctor_say(d, "there is no second channel: the queues share one, so nothing is tested");
+    doctor_say(d, "no second channel: the queues share one, so there is nothing to test");
     good = false;
   }
   good = (good || doctor_say_failure(d)) && check_acquire(&setup, second);
-  if (!good) /* releases a queue that still waits */
+  if (!good) /* release a queue that still waits */
     ((volatile uint64_t *)setup.data->cpu)[GPU_PAGE_BYTES / sizeof(uint64_t)] = 1;
   setup_destroy_queue(second);
   setup_close(&setup);
@@ -378,17 +383,18 @@ bool step_reuse(struct doctor *d) {
            check_number(&setup, setup.data->cpu, 1, i);
   }
   if (good)
-    doctor_say(d, "work ran in %d queues, each made after the last one was destroyed", ROUNDS);
+    doctor_say(d, "work ran in %d queues, each created after the previous one was destroyed",
+               ROUNDS);
   setup_close(&setup);
   return good;
 }
 
 /* ---- faults --------------------------------------------------------------------------------- */
 
-/* Stores to an address that is not mapped. This must end the context with a fault. */
+/* Stores to an unmapped address, which must end the context with a fault. */
 static bool check_fault(struct setup *setup) {
   struct doctor *d = setup->doctor;
-  const uint64_t nowhere = UINT64_C(0x1000000); /* below every context's range */
+  const uint64_t nowhere = UINT64_C(0x1000000); /* below the address range of all contexts */
   uint64_t point = 0;
   if (start_kernel(setup, setup->queue, KERNEL_NUMBER, 1, nowhere, 1, &point))
     return doctor_say_failure(d);
@@ -409,7 +415,7 @@ bool step_store(struct doctor *d) {
   bool good = check_fault(&setup);
   setup_close(&setup);
   if (!good)
-    doctor_say(d, "a wrong store must give a fault");
+    doctor_say(d, "a store to an unmapped address must cause a fault");
   if (!setup_open(d, GPU_PAGE_BYTES, &setup))
     return false;
   const bool again =
@@ -421,7 +427,7 @@ bool step_store(struct doctor *d) {
   return good && again;
 }
 
-/* A read may fault or return a word. It must not hang. */
+/* Reads past the end may fault or return a word, but must not hang. */
 bool step_beyond(struct doctor *d) {
   static const uint32_t offsets[] = {4, 252, 256, 1024, 48 * 1024, 1 << 20};
   for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
@@ -436,10 +442,10 @@ bool step_beyond(struct doctor *d) {
     }
     const int result = rt_queue_wait(setup.queue, point, d->options.timeout_ns);
     if (result == 0)
-      doctor_say(d, "a read at byte %u of 4: no fault, 0x%x", offsets[i],
+      doctor_say(d, "reading at byte %u of 4: no fault, 0x%x", offsets[i],
                  *(const uint32_t *)setup.data->cpu);
     else
-      doctor_say(d, "a read at byte %u of 4: %s", offsets[i],
+      doctor_say(d, "reading at byte %u of 4: %s", offsets[i],
                  result == -EIO ? rt_context_fault(setup.context) : strerror(-result));
     if (result == -ETIMEDOUT && d->result)
       d->result->no_answer = true;

@@ -1,4 +1,4 @@
-/* Experiments with memory: imports, local and shared memory, atomics. */
+/* Experiments with memory: imports, private and local memory, atomics. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* ---- imports ------------------------------------------------------------------------------ */
 
-/* Checks that the CPU reads at cpu what a kernel writes at gpu. */
+/* Checks that the CPU reads at cpu what a kernel has written at gpu. */
 static bool check_kernel_writes(struct setup *setup, const char *what, uint64_t gpu,
                                 const uint32_t *cpu) {
   struct doctor *d = setup->doctor;
@@ -74,7 +74,7 @@ bool step_import(struct doctor *d) {
 
 /* ---- private memory ----------------------------------------------------------------------- */
 
-/* Kernels with small, large and small private arrays, without a wait between them. */
+/* Runs kernels with small, large and small private arrays without waiting between them. */
 bool step_grow(struct doctor *d) {
   enum { GROUPS = 8, TABLE = 64, TABLE_SUM = TABLE * (TABLE - 1) / 2, RUNS = 3 };
   static const enum doctor_kernel kernels[RUNS] = {KERNEL_PRIVATE_SUM, KERNEL_PRIVATE_MORE,
@@ -97,8 +97,8 @@ bool step_grow(struct doctor *d) {
       const uint32_t got =
           ((const uint32_t *)setup.data->cpu)[(size_t)r * GPU_PAGE_BYTES / sizeof(uint32_t) + i];
       if (got != TABLE_SUM + TABLE * i) {
-        doctor_say(d, "kernel %d of %d: item %u has the sum %u instead of %u", r + 1, (int)RUNS, i,
-                   got, TABLE_SUM + TABLE * i);
+        doctor_say(d, "kernel %d of %d: the sum of work-item %u is %u instead of %u", r + 1,
+                   (int)RUNS, i, got, TABLE_SUM + TABLE * i);
         good = false;
       }
     }
@@ -108,12 +108,12 @@ bool step_grow(struct doctor *d) {
 
 /* ---- local memory ------------------------------------------------------------------------- */
 
-/* The results of KERNEL_CROWD for a work-group. */
+/* Results of KERNEL_CROWD for one work-group. */
 struct crowd {
   uint32_t sm, begin, end, wrong;
 };
 
-/* The largest number of work-groups that began on an SM while one of them ran. */
+/* Returns the largest number of work-groups that ran on an SM at the same time. */
 static uint32_t count_concurrent(const struct crowd *all, uint32_t count) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -140,7 +140,7 @@ bool step_crowd(struct doctor *d) {
               setup_wait(&setup, point);
   for (uint32_t i = 0; i < groups && good; i++)
     if (all[i].wrong) {
-      doctor_say(d, "work-group %u, on SM %u: %u words of its 48 KiB changed", i, all[i].sm,
+      doctor_say(d, "work-group %u on SM %u: %u words of its 48 KiB changed", i, all[i].sm,
                  all[i].wrong);
       good = false;
     }
@@ -153,7 +153,7 @@ bool step_crowd(struct doctor *d) {
   return good;
 }
 
-/* ---- atomics of GPU and CPU --------------------------------------------------------------- */
+/* ---- atomics on GPU and CPU ---------------------------------------------------------------- */
 
 bool step_atomics(struct doctor *d) {
   struct setup setup;
@@ -174,8 +174,8 @@ bool step_atomics(struct doctor *d) {
   good = good && setup_wait(&setup, point);
   const uint32_t sum = groups * EXPERIMENT_BLOCK * rounds + ours;
   if (good)
-    doctor_say(d, "GPU and CPU added %u to one word, %u of them the CPU; it holds %u", sum, ours,
-               *word);
+    doctor_say(d, "GPU and CPU together added %u to one word, the CPU %u of them; its value is %u",
+               sum, ours, *word);
   good = good && *word == sum;
   setup_close(&setup);
   return good;

@@ -1,4 +1,4 @@
-/* Experiments that measure launches, bandwidth, and the first work after a pause. */
+/* Experiments that measure launches, bandwidth, and the first work after an idle period. */
 #include <errno.h>
 #include <inttypes.h>
 #include <spawn.h>
@@ -17,7 +17,7 @@ static int compare_times(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* *median: ns of a launch and the wait for it. */
+/* Sets *median to the ns from a launch to the end of the wait for it. */
 static bool measure_latency(struct setup *setup, uint64_t *median) {
   enum { ROUNDS = 65 };
   uint64_t times[ROUNDS], point = 0;
@@ -46,7 +46,7 @@ static bool measure_throughput(struct setup *setup, uint32_t launches, uint64_t 
   return true;
 }
 
-/* Counts the bytes read and the bytes written. */
+/* Counts both bytes read and bytes written. */
 static bool measure_bandwidth(struct setup *setup, uint64_t bytes, uint64_t *mb_per_s) {
   enum { ITEM = 16, ROUNDS = 8 };
   const uint32_t items = (uint32_t)(bytes / ITEM);
@@ -105,15 +105,15 @@ static bool run_and_check(struct setup *setup, const char *when, uint64_t *ns) {
   const uint32_t *out = setup->data->cpu;
   for (uint32_t i = 0; i < EXPERIMENT_BLOCK; i++)
     if (out[i] != 17 + i) {
-      doctor_say(setup->doctor, "%s: item %u is %u instead of %u", when, i, out[i], 17 + i);
+      doctor_say(setup->doctor, "%s: work-item %u is %u instead of %u", when, i, out[i], 17 + i);
       return false;
     }
   doctor_say(setup->doctor, "%s: a kernel took %.3f ms", when, (double)*ns / 1e6);
   return true;
 }
 
-/* nvgpu switches the GPU off after half a second without a channel (railgate_delay_init of
- * platform_ga10b_tegra.c). */
+/* nvgpu turns the GPU off after half a second without channels
+ * (railgate_delay_init in platform_ga10b_tegra.c). */
 bool step_idle(struct doctor *d) {
   static const struct timespec pause = {.tv_sec = 1};
   struct setup setup;
@@ -128,7 +128,7 @@ bool step_idle(struct doctor *d) {
   const uint64_t start = base_clock_ns();
   if (!good || !setup_open(d, GPU_PAGE_BYTES, &setup))
     return false;
-  doctor_say(d, "after a second without a channel: a new one took %.3f ms",
+  doctor_say(d, "after a second without channels, creating one took %.3f ms",
              (double)(base_clock_ns() - start) / 1e6);
   good = run_and_check(&setup, "on it", &without);
   if (good)
@@ -137,7 +137,7 @@ bool step_idle(struct doctor *d) {
   return good;
 }
 
-/* Suspends the machine for 10 s, which needs root. */
+/* Suspends the machine for 10 s. Requires root. */
 static bool suspend_machine(struct doctor *d) {
   char *const command[] = {"rtcwake", "-m", "mem", "-s", "10", NULL};
   pid_t pid;
@@ -170,7 +170,7 @@ bool step_suspend(struct doctor *d) {
   if (!setup_open(d, GPU_PAGE_BYTES, &setup))
     return false;
   bool good = run_and_check(&setup, "before", &ns) && suspend_machine(d);
-  /* The channel may be lost. A new one must work. */
+  /* The channel may be lost, but a new one must work. */
   if (good && !run_and_check(&setup, "after, on the same channel", &ns))
     doctor_say(d, "the channel did not survive");
   setup_close(&setup);

@@ -1,4 +1,4 @@
-/* Reads a trace or the output of strace, and filters what is printed. */
+/* Reads a trace or the output of strace, and sanitizes what is printed. */
 #include "tools/doctor/explain.h"
 
 #include <errno.h>
@@ -29,9 +29,9 @@ ssize_t explain_read_line(FILE *in, char **line, size_t *room) {
 
 /* ---- control characters ----------------------------------------------------------- */
 
-/* Files may have control characters, which must not reach the terminal. Bytes above ASCII do not
- * reach it either. The formats do not need them, some terminals take parts of broken UTF-8 for
- * control characters (c0 9b is an escape), and some characters change the direction of text. */
+/* Control characters in files must not reach the terminal. Neither must bytes above ASCII, which
+ * the formats do not need: some terminals interpret parts of invalid UTF-8 as control characters
+ * (c0 9b is an escape), and some characters change the direction of text. */
 char explain_shown(char c) {
   return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' ? c : '?';
 }

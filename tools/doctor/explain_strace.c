@@ -1,5 +1,5 @@
-/* Lines of strace: the number of an ioctl is replaced by the name of the request. If several
- * interfaces use the number, all their names are printed, that of L4T r36 first.
+/* Explains lines of strace: replaces the number of an ioctl by the name of the request. If several
+ * interfaces use the number, prints all names, beginning with that of L4T r36.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tools/doctor/explain.h"
 #include "tools/doctor/requests.h"
 
-/* Names that strace prints for requests, because other drivers use the same number. */
+/* Names of other drivers' requests with the same numbers, which strace prints instead. */
 static const struct {
   const char *name;
   uint32_t code;
@@ -21,7 +21,7 @@ static const struct {
     {"HDA_IOCTL_GET_WCAP", NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX},
 };
 
-/* Reads a number. *end is after it, or equal to text if there is none. */
+/* Reads a number. *end points after it, or to text if there is none. */
 static uint32_t read_number(const char *text, const char **end) {
   char *after;
   uint32_t value = (uint32_t)strtoul(text, &after, 0);
@@ -29,7 +29,7 @@ static uint32_t read_number(const char *text, const char **end) {
   return value;
 }
 
-/* Reads _IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x5, 0x10). */
+/* Reads text like _IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x5, 0x10). */
 static uint32_t read_ioc(const char *text, const char **end) {
   const char *close = strchr(text, ')'), *comma = strchr(text, ',');
   *end = text;
@@ -58,7 +58,7 @@ static uint32_t read_ioc(const char *text, const char **end) {
   return (uint32_t)_IOC(direction, parts[0], parts[1], parts[2]);
 }
 
-/* Reads a name, or several: "SNDCTL_TMR_STOP or TCSETSW". */
+/* Reads one or more names, for example "SNDCTL_TMR_STOP or TCSETSW". */
 static uint32_t read_names(const char *text, const char **end) {
   size_t all = strcspn(text, ",");
   for (size_t i = 0; i < sizeof(foreign_names) / sizeof(foreign_names[0]); i++) {

@@ -1,5 +1,5 @@
-/* Explains a trace, line by line. A call is printed when it returns. Calls that never returned are
- * printed last.
+/* Explains a trace line by line. A call is printed when it returns;
+ * calls that never returned are printed last.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,8 @@
 
 /* ---- fields of a line ------------------------------------------------------------ */
 
-/* The value after " name=" and its length, up to a blank or the end of the line. NULL: none. */
+/* Returns the value after " name=" up to a blank or the end of the line,
+ * and its length. Returns NULL if there is none. */
 static const char *find_value(const char *line, const char *name, size_t *length) {
   size_t n = strlen(name);
   for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
@@ -35,7 +36,7 @@ static uint64_t read_number(const char *line, const char *name) {
   return text ? (uint64_t)strtoll(text, NULL, 0) : 0;
 }
 
-/* For addresses and GPFIFO entries, which may have bit 63 set. */
+/* Reads addresses and GPFIFO entries, which may have bit 63 set. */
 static uint64_t read_wide_number(const char *line, const char *name) {
   size_t length;
   const char *text = find_value(line, name, &length);
@@ -78,7 +79,7 @@ struct submission {
   uint32_t inline_qmd[QMD_WORDS];
 };
 
-/* The data at a GPU address. NULL unless the record has all of it. */
+/* Returns the data at a GPU address, or NULL if the record does not contain all of it. */
 static const uint32_t *at_gpu(const struct submission *s, uint64_t gpu, size_t bytes) {
   bool inside = gpu >= s->gpu && gpu - s->gpu <= s->bytes && bytes <= s->bytes - (gpu - s->gpu);
   return inside && (gpu - s->gpu) % sizeof(uint32_t) == 0
@@ -137,7 +138,7 @@ static void put_submission(const char *line, FILE *out) {
     rt_dump_pushbuffer(out, pushbuffer, words);
     rt_pushbuffer_walk(pushbuffer, words, find_launch, &s);
   } else {
-    fprintf(out, "  the pushbuffer is not recorded\n");
+    fprintf(out, "  the pushbuffer was not recorded\n");
   }
   free(data.data);
 }
@@ -170,7 +171,7 @@ static void put_result(FILE *out, const char *end) {
   put_duration(out, read_number(end, "ns"));
 }
 
-/* The words of a request that no table has. */
+/* Prints the words of a request that is not in the tables. */
 static void put_words(FILE *out, const char *name, const struct bytes *b) {
   fprintf(out, " %s:", name);
   for (size_t i = 0; i < b->count; i++)
@@ -209,7 +210,7 @@ static const char *skip_words(const char *line, int count) {
   return line;
 }
 
-/* end: the line of its return, or NULL. */
+/* Prints a call. end is the line of its return, or NULL. */
 static void put_call(const char *call, const char *end, FILE *out) {
   const char *what = skip_words(call, 2);
   fprintf(out, "%.*s ", (int)(what - call - 1), call);
@@ -225,7 +226,7 @@ static void put_call(const char *call, const char *end, FILE *out) {
   fputc('\n', out);
 }
 
-/* A struct that the argument of an ioctl points to. */
+/* Prints a struct that the argument of an ioctl points to. */
 static void put_pointed(const char *line, FILE *out) {
   size_t length = 0;
   const char *name = find_value(line, "type", &length);
@@ -244,7 +245,7 @@ static int64_t thread_of(const char *line) {
   return strtoll(skip_words(line, 1), NULL, 10);
 }
 
-/* Removes the call of a thread that has not returned, and returns its line. */
+/* Removes a thread's unfinished call from the list and returns its line. */
 static char *take_call(struct call **calls, int64_t thread) {
   for (struct call **link = calls; *link; link = &(*link)->next) {
     struct call *c = *link;

@@ -1,4 +1,4 @@
-/* The description of the kernels that the runtime otherwise reads from a CUBIN. */
+/* Descriptions of the kernels, which the runtime otherwise reads from a CUBIN. */
 #include "tools/doctor/kernels.h"
 
 #include "gpu/hw/constant_bank.h"
@@ -10,7 +10,7 @@ enum { PARAM_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
 #define TEXT(words)                                                                                \
   { .kind = MODULE_TEXT, .size = sizeof(words), .align = TEXT_ALIGN, .data = words }
 
-/* In the order of enum doctor_kernel. The last kernel there has the code of another. */
+/* In the order of enum doctor_kernel. The last kernel shares the code of another one. */
 static const struct module_section sections[] = {
     TEXT(text_number), TEXT(text_private_sum), TEXT(text_spin),  TEXT(text_copy),
     TEXT(text_crowd),  TEXT(text_beyond),      TEXT(text_count),

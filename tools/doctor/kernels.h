@@ -1,5 +1,5 @@
-/* Kernels as machine code, for steps that must not need a compiler. kernel_words.h has their
- * source. */
+/* Kernels as machine code, for steps that must not require a
+ * compiler. kernel_words.h contains their source. */
 #ifndef TEGRACL_DOCTOR_KERNELS_H
 #define TEGRACL_DOCTOR_KERNELS_H
 
@@ -13,7 +13,7 @@ enum doctor_kernel {
   KERNEL_CROWD,
   KERNEL_BEYOND,
   KERNEL_COUNT,
-  KERNEL_PRIVATE_MORE, /* as KERNEL_PRIVATE_SUM, with more local memory than it needs */
+  KERNEL_PRIVATE_MORE, /* like KERNEL_PRIVATE_SUM, with more private memory than needed */
   KERNELS,
 };
 

@@ -1,4 +1,4 @@
-/* tegracl-doctor, the command. */
+/* The command tegracl-doctor. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 
-/* docs/hardware/bring-up.md 9: the GPU should answer within 2 to 5 s. The software Orin may run on
- * a busy machine. */
+/* The GPU should answer within 2 to 5 s (docs/hardware/bring-up.md 9).
+ * The software Orin may run on a busy machine. */
 #define TIMEOUT_NS          UINT64_C(5000000000)
 #define EMULATOR_TIMEOUT_NS UINT64_C(60000000000)
 #define NS_PER_S            UINT64_C(1000000000)
@@ -34,8 +34,8 @@ static const char help[] =
     "              requests, structs, methods and descriptors by name; - is standard input\n"
     "TEGRACL_DEVICE=board|emulator: which Orin; default: the board if its nodes exist.\n";
 
-/* The file and its name may come from another user. Once the file is open, the name is only
- * printed: its control characters are replaced. */
+/* The file and its name may come from another user. After the file is opened, the name
+ * is only printed, so its control characters are replaced. */
 static int explain_file(char *name) {
   FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
   int result = in ? explain(in, stdout) : -errno;
@@ -43,8 +43,8 @@ static int explain_file(char *name) {
     *c = explain_shown(*c);
   if (result == -EFBIG)
     fprintf(stderr,
-            "tegracl-doctor: %s: a line of more than %d MiB: neither a trace nor strace's\n", name,
-            EXPLAIN_LINE_MAX >> 20);
+            "tegracl-doctor: %s: neither a trace nor strace output: a line has more than %d MiB\n",
+            name, EXPLAIN_LINE_MAX >> 20);
   else if (result)
     fprintf(stderr, "tegracl-doctor: %s: %s\n", name, strerror(-result));
   if (in && in != stdin)
@@ -55,7 +55,7 @@ static int explain_file(char *name) {
 static FILE *open_output(const char *name, const char *what) {
   FILE *file = fopen(name, "we");
   if (!file)
-    fprintf(stderr, "tegracl-doctor: %s: cannot write the %s: %s\n", name, what, strerror(errno));
+    fprintf(stderr, "tegracl-doctor: cannot write the %s %s: %s\n", name, what, strerror(errno));
   return file;
 }
 
@@ -63,7 +63,9 @@ static bool close_output(FILE *file, const char *name) {
   const bool failed = ferror(file);
   if (fclose(file) == 0 && !failed)
     return true;
-  fprintf(stderr, "tegracl-doctor: %s is incomplete: is the disk full, or ulimit -f too low?\n",
+  fprintf(stderr,
+          "tegracl-doctor: %s is incomplete: check for a full disk or a low limit (ulimit "
+          "-f)\n",
           name);
   return false;
 }
@@ -76,7 +78,7 @@ static int run_doctor(const char *name, const char *json, const struct doctor_op
     fprintf(stderr, "tegracl-doctor: %s\n", rt_last_message());
     return 2;
   }
-  setenv("TEGRACL_BOARD_FILE", "0", 1); /* ignores the findings of an earlier run */
+  setenv("TEGRACL_BOARD_FILE", "0", 1); /* ignore the results of an earlier run */
   FILE *file = open_output(name, "report");
   options.json = json ? open_output(json, "data") : NULL;
   if (json && !options.json)
@@ -90,13 +92,15 @@ static int run_doctor(const char *name, const char *json, const struct doctor_op
   const bool has_json = options.json && close_output(options.json, json);
   const bool has_report = file && close_output(file, name);
   if (has_json)
-    fprintf(stdout, "For the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n", json);
+    fprintf(stdout,
+            "To use the results in the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n",
+            json);
   if (has_report)
     fprintf(stdout, "The report is in %s.\n", name);
   return failed || !has_report || (json && !has_json) ? 1 : 0;
 }
 
-/* False after a message if it is no whole number of seconds. */
+/* Reads a whole number of seconds. Prints a message and returns false on failure. */
 static bool read_timeout(const char *text, uint64_t *ns) {
   enum { SECONDS_MAX = 3600 };
   char *end;
@@ -104,12 +108,13 @@ static bool read_timeout(const char *text, uint64_t *ns) {
   *ns = n * NS_PER_S;
   if (end != text && !*end && n > 0 && n <= SECONDS_MAX)
     return true;
-  fprintf(stderr, "tegracl-doctor: --timeout: \"%s\" is no number of seconds from 1 to %d\n", text,
-          SECONDS_MAX);
+  fprintf(stderr, "tegracl-doctor: --timeout: \"%s\" is not a number of seconds from 1 to %d\n",
+          text, SECONDS_MAX);
   return false;
 }
 
-/* Reads keys of experiments, separated by commas. False after a message if one is unknown. */
+/* Reads keys of experiments, separated by commas. If one is
+ * unknown, prints a message and returns false. */
 static bool read_skip(const char *list, uint64_t *skip) {
   while (*list) {
     const size_t length = strcspn(list, ",");
@@ -118,8 +123,7 @@ static bool read_skip(const char *list, uint64_t *skip) {
            (strncmp(list, doctor_steps[i].key, length) != 0 || doctor_steps[i].key[length] != 0))
       i++;
     if (i == STEPS) {
-      fprintf(stderr, "tegracl-doctor: --skip: there is no experiment \"%.*s\"\n", (int)length,
-              list);
+      fprintf(stderr, "tegracl-doctor: --skip: unknown experiment \"%.*s\"\n", (int)length, list);
       return false;
     }
     *skip |= STEP_BIT(i);
@@ -138,7 +142,7 @@ int main(int argc, char **argv) {
   const char *report = default_report, *json = NULL;
   struct doctor_options asked = {0};
   bool good = true;
-  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to report */
+  signal(SIGXFSZ, SIG_IGN); /* report exceeded file size limits as errors */
   for (int c; good && (c = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
     switch (c) {
     case 'o':

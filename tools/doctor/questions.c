@@ -1,4 +1,5 @@
-/* Answers to the open questions of docs/hardware.md, as text and as data for the driver. */
+/* Prints the answers to the open questions of docs/hardware.md,
+ * as text and as data for the driver. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static const char *choice_word(enum verdict verdict) {
   return verdict == VERDICT_PASS ? "yes" : verdict == VERDICT_NOT_RUN ? "unknown" : "no";
 }
 
-/* No string needs an escape: each is a word of this program or the name of a release. */
+/* No string needs escaping: they are words of this program or names of releases. */
 void doctor_write_json(struct doctor *d, FILE *out) {
   struct rt_board_identity here;
   rt_board_identify(d->os == &nvgpu_os_emulator, &here);

@@ -1,4 +1,4 @@
-/* Prints the report without the names of the user and the machine. */
+/* Prints the report with the names of the user and the machine replaced. */
 #include "tools/doctor/report.h"
 
 #include <ctype.h>
@@ -39,12 +39,13 @@ static bool is_name_char(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* A name continues after a dot, a sentence does not. */
+/* Whether the name continues after end: a dot may be part of a name or end a sentence. */
 static bool name_continues(const char *end) {
   return is_name_char(end[0]) || (end[0] == '.' && is_name_char(end[1]));
 }
 
-/* The bytes of the name at this place of the text. 0 if another name is there, or a longer one. */
+/* Returns the length of the name if it is at this place of the text, or
+ * 0 if there is another or a longer name. */
 static size_t match_name(const char *start, const char *at, const char *name) {
   size_t n = name ? strlen(name) : 0;
   if (n == 0 || strncmp(at, name, n) != 0 || name_continues(at + n))
@@ -52,8 +53,8 @@ static size_t match_name(const char *start, const char *at, const char *name) {
   return at == start || !(is_name_char(at[-1]) || at[-1] == '.') ? n : 0;
 }
 
-/* The name of a user is often an ordinary word ("orin", "root"), so it is replaced only as part of
- * a path. */
+/* A user's name is often an ordinary word ("orin", "root"), so it
+ * is replaced only as part of a path. */
 static size_t match_folder(const char *start, const char *at, const char *user) {
   return at > start && at[-1] == '/' ? match_name(start, at, user) : 0;
 }

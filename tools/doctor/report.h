@@ -1,5 +1,5 @@
-/* The report: on the screen, and in a file that can be attached to a bug. The names of the user, of
- * the machine and of the user's home are replaced before anything is written.
+/* The report, which is printed on the screen and written to a file for bug reports. The names of
+ * the user, the machine and the user's home folder are replaced before anything is written.
  */
 #ifndef TEGRACL_DOCTOR_REPORT_H
 #define TEGRACL_DOCTOR_REPORT_H
@@ -12,18 +12,18 @@ struct report {
   char *home, *user, *host;
 };
 
-/* Takes the names to replace from the system. The caller closes the streams, after report_end. */
+/* Gets the names to be replaced from the system. The caller closes the streams after report_end. */
 void report_begin(struct report *report, FILE *screen, FILE *file);
 void report_end(struct report *report);
 
 __attribute__((format(printf, 2, 3))) void report_print(struct report *report, const char *format,
                                                         ...);
 
-/* Writes the file to the disk: the next step may stop the machine. */
+/* Flushes the file to the disk, because the next step may stop the machine. */
 void report_sync(struct report *report);
 
-/* A copy of text without the three names ("" or NULL: none), which the caller frees. NULL: no
- * memory. */
+/* Returns a copy of text without the three names, each of which may be "" or NULL.
+ * The caller frees it. Returns NULL if out of memory. */
 char *report_redact(const char *text, const char *home, const char *user, const char *host);
 
 #endif

@@ -1,5 +1,5 @@
-/* Requests of kernel interfaces other than L4T r36's, for --explain. Generated from requests.csv,
- * which names the source of each.
+/* Requests of kernel interfaces other than that of L4T r36, for --explain.
+ * Generated from requests.csv, which contains the source of each.
  */
 #ifndef TEGRACL_DOCTOR_REQUESTS_H
 #define TEGRACL_DOCTOR_REQUESTS_H

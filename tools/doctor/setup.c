@@ -1,4 +1,4 @@
-/* Output of steps, and their context, queue and pushbuffers. */
+/* Output of steps; their context, queue and pushbuffers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ void doctor_advise(struct doctor *d, const char *format, ...) {
   free(text);
 }
 
-/* The message of rt_fail_call has the errno. */
+/* The message of rt_fail_call includes the errno. */
 bool doctor_say_failure(struct doctor *d) {
   const char *message = rt_last_message();
   const char *number = strstr(message, "(errno ");
@@ -105,13 +105,13 @@ bool setup_wait(struct setup *setup, uint64_t point) {
   if (get != put)
     doctor_say(
         d,
-        "it has not fetched the entry: either the doorbell has no effect (token 0x%x, user-mode "
-        "page), or the channel does not run, or it still waits in an earlier entry",
+        "the channel has not fetched the entry: the doorbell has no effect (token 0x%x, user-mode "
+        "page), the channel does not run, or it still waits in an earlier entry",
         q->channel->token);
   else
-    doctor_say(
-        d, "it has fetched the entry, which does not prove that it executes it: methods at wrong "
-           "addresses are ignored without an error, and a wait may never end");
+    doctor_say(d,
+               "the channel has fetched the entry, but may not have executed it: methods at wrong "
+               "addresses are ignored without an error, and a wait may never end");
   return false;
 }
 

@@ -31,7 +31,7 @@ static void say_first(struct doctor *d, const char *root, const char *what, cons
 
 /* ---- power and clocks ------------------------------------------------------------------ */
 
-/* The GPU's folder as a platform device, whose name depends on the release of L4T. */
+/* Finds the GPU's folder as a platform device. Its name depends on the L4T release. */
 static bool gpu_folder(const char *root, char *path, size_t size) {
   static const char *const places[] = {"/sys/devices/platform/gpu.0",
                                        "/sys/devices/platform/17000000.gpu",
@@ -68,7 +68,7 @@ void state_say_power(struct doctor *d, const char *root) {
                                       "power/autosuspend_delay_ms", "railgate_enable"};
   char folder[64], path[128];
   if (!gpu_folder(root, folder, sizeof(folder))) {
-    doctor_say(d, "power: the GPU's folder in /sys/devices/platform was not found");
+    doctor_say(d, "power: cannot find the GPU's folder in /sys/devices/platform");
     return;
   }
   for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -99,7 +99,7 @@ static bool is_node(const char *target) {
          strcmp(target, "/dev/nvmap") == 0;
 }
 
-/* False also if this user may not inspect the process. */
+/* Also returns false if this user may not inspect the process. */
 static bool holds_node(const char *root, const char *pid) {
   char folder[PATH_MAX], target[256];
   snprintf(folder, sizeof(folder), "%s/proc/%s/fd", root, pid);
@@ -126,7 +126,7 @@ static void say_users(struct doctor *d, const char *root) {
     if (!isdigit((unsigned char)e->d_name[0]) || !holds_node(root, e->d_name))
       continue;
     snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-    doctor_say(d, "the GPU's nodes are open in: %s (process %s)",
+    doctor_say(d, "the GPU's nodes are open in %s (process %s)",
                state_first_line(root, path, name, sizeof(name)) ? name : "?", e->d_name);
     count++;
   }
@@ -139,7 +139,7 @@ static void say_users(struct doctor *d, const char *root) {
 
 /* ---- release -------------------------------------------------------------------------------- */
 
-/* The version of JetPack's package. */
+/* Prints the version of JetPack's package. */
 static void say_jetpack(struct doctor *d, const char *root) {
   char path[PATH_MAX], line[256];
   bool ours = false;
@@ -191,9 +191,9 @@ void state_say_kernel_log(struct doctor *d) {
       doctor_say(d, "kernel: %s", lines[i % SHOWN]);
   }
   if (bytes < 0)
-    doctor_say(d, "the kernel's log may only be read by root: "
-                  "sudo dmesg | grep -iE 'nvgpu|nvmap|host1x' | tail -20");
+    doctor_say(d, "only root may read the kernel log: sudo dmesg | grep -iE 'nvgpu|nvmap|host1x' | "
+                  "tail -20");
   else if (count == 0)
-    doctor_say(d, "the kernel's log has no line of nvgpu, nvmap or host1x");
+    doctor_say(d, "the kernel log has no lines from nvgpu, nvmap or host1x");
   free(text);
 }

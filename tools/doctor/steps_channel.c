@@ -72,8 +72,8 @@ bool step_host(struct doctor *d) {
   return good;
 }
 
-/* Creates a fence of the queue's next submission. It must be created before the submission: a fence
- * whose point is reached is signalled at once, without an interrupt. */
+/* Creates a fence of the queue's next submission. Must be called before the submission: a fence
+ * whose point has already been reached is signalled immediately, without an interrupt. */
 static int next_fence(struct setup *setup, int *fd) {
   const struct rt_device *device = setup->doctor->device;
   const struct rt_channel *ch = setup->queue->channel;
@@ -82,10 +82,10 @@ static int next_fence(struct setup *setup, int *fd) {
                             ch->syncpoint_base + (uint32_t)(point - ch->first), fd);
 }
 
-/* Measures the time from the release, by the clock of the GPU, until poll returns. */
+/* Measures the time from the release, on the GPU's clock, until poll returns. */
 static bool wake_up(struct setup *setup, uint64_t *ns) {
   enum { ROUNDS = 16, LATE_ROUNDS = 3 };
-  const uint64_t late_ns = 500000000; /* more than a busy machine causes */
+  const uint64_t late_ns = 500000000; /* longer than the delays of a busy machine */
   struct doctor *d = setup->doctor;
   struct rt_times *times;
   uint64_t best = UINT64_MAX;
@@ -110,7 +110,7 @@ static bool wake_up(struct setup *setup, uint64_t *ns) {
     if (!setup_wait(setup, point))
       return false;
     if (ready != 1) {
-      doctor_say(d, "round %d: poll of a fence gives %d", i, ready);
+      doctor_say(d, "round %d: polling a fence returned %d", i, ready);
       return false;
     }
     const uint64_t released = times->end_ns - gpu + cpu;
@@ -143,13 +143,13 @@ bool step_sleep(struct doctor *d) {
     doctor_say_refusal(d, device->release->fence_node, device->fence_fd);
   else if (!ch->syncpoint_gpu)
     doctor_advise(d,
-                  "GET_USER_SYNCPOINT gave none: there are few, and the whole machine shares them; "
-                  "close other programs that use the GPU or the camera");
+                  "GET_USER_SYNCPOINT returned none: the whole machine shares a few of them; close "
+                  "other programs that use the GPU or the camera");
   else if ((result = next_fence(&setup, &fence)) != 0)
     doctor_say_refusal(d, "CREATE_FENCE of the syncpoint", result);
   else if (d->device->os->poll(&(struct pollfd){.fd = fence, .events = POLLIN}, 1, 0) != 0)
     doctor_say(
-        d, "the fence is signalled before its point is reached: the driver must not trust fences");
+        d, "the fence is signalled before its point is reached, so the driver must not use fences");
   else if (rt_queue_marker(setup.queue, NULL, &point))
     doctor_say_failure(d);
   else {
@@ -159,7 +159,7 @@ bool step_sleep(struct doctor *d) {
     good = ready == 1;
     doctor_say(d, "poll: %d, events 0x%x, after %.1f us%s", ready, (unsigned)p.revents,
                (double)(base_clock_ns() - start) / 1e3,
-               good ? "" : ": the syncpoint was not counted up by the pushbuffer");
+               good ? "" : ": the pushbuffer did not increment the syncpoint");
     good = setup_wait(&setup, point) && good;
     uint64_t late = 0;
     const bool time = d->verdicts[STEP_TIME] == VERDICT_PASS;
@@ -173,8 +173,8 @@ bool step_sleep(struct doctor *d) {
   return good;
 }
 
-/* The GPU waits for a word, which the CPU writes while the GPU polls it, and then writes another
- * word. Neither side flushes a cache. */
+/* The GPU polls a word until the CPU writes it, and then writes
+ * another word. Neither side flushes a cache. */
 static bool run_ping_pong(struct setup *setup, uint32_t rounds, uint64_t *ns) {
   struct doctor *d = setup->doctor;
   volatile uint64_t *ping = setup->data->cpu;
@@ -192,7 +192,7 @@ static bool run_ping_pong(struct setup *setup, uint32_t rounds, uint64_t *ns) {
     uint64_t start = base_clock_ns();
     __atomic_store_n(ping, i, __ATOMIC_RELEASE);
     if (!setup_wait(setup, point)) {
-      doctor_say(d, "in round %u: the CPU wrote %u, the GPU wrote 0x%" PRIx64, i, i, *pong);
+      doctor_say(d, "round %u: the CPU wrote %u, the GPU wrote 0x%" PRIx64, i, i, *pong);
       return false;
     }
     *ns += base_clock_ns() - start;
@@ -220,7 +220,7 @@ bool step_coherence(struct doctor *d) {
   return good;
 }
 
-/* This sequence worked on a board: docs/hardware/bring-up.md 3.2. */
+/* This sequence has worked on a board: docs/hardware/bring-up.md 3.2. */
 bool step_class(struct doctor *d) {
   enum { PAYLOAD = 0xcafe };
   struct setup setup;

@@ -36,7 +36,7 @@ static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t do
                   hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, COPY_SEMAPHORE_FOUR_WORDS));
 }
 
-/* Copies 1 MiB. object: allocate an object of the copy class first. */
+/* Copies 1 MiB. If object is set, allocates an object of the copy class first. */
 static bool run_copy(struct setup *setup, bool object) {
   struct doctor *d = setup->doctor;
   struct rt_queue *q = setup->queue;
@@ -108,10 +108,10 @@ bool step_copy_own(struct doctor *d) {
 
 /* ---- time -------------------------------------------------------------------------- */
 
-/* PTIMER and CLOCK_MONOTONIC run at the same rate. */
+/* Checks that PTIMER and CLOCK_MONOTONIC run at the same rate. */
 static bool compare_clocks(struct doctor *d) {
   static const struct timespec pause = {.tv_nsec = 50000000};
-  const double tolerance = 0.01; /* of the time between the two readings */
+  const double tolerance = 0.01; /* relative to the time between the two readings */
   uint64_t gpu[2], cpu[2];
   for (int i = 0; i < 2; i++) {
     if (rt_device_time(d->device, &gpu[i], &cpu[i]))
@@ -125,15 +125,15 @@ static bool compare_clocks(struct doctor *d) {
   return rate > 1 - tolerance && rate < 1 + tolerance;
 }
 
-/* These registers are known only from class headers, so the result does not count. The page is
- * mapped while there is a channel. */
+/* Only class headers document these registers, so the result does not count.
+ * The page is mapped as long as there is a channel. */
 static void say_page_time(struct doctor *d) {
   const volatile char *page = d->device->usermode;
   uint32_t low = *(const volatile uint32_t *)(page + USERMODE_TIME_0);
   uint32_t high = *(const volatile uint32_t *)(page + USERMODE_TIME_1);
   uint64_t time = (uint64_t)high << 32 | low;
   doctor_say(d, "user-mode page, TIME_1 and TIME_0: %" PRIu64 "%s", time,
-             time ? "" : " (the page does not show the time here)");
+             time ? "" : " (the page does not show the time on this board)");
 }
 
 bool step_time(struct doctor *d) {

@@ -1,5 +1,5 @@
-/* Steps that launch kernels, and those about times that the GPU writes. Forms of launch:
- * docs/hardware/bring-up.md 3.3, docs/hardware/command-stream.md 4.5.
+/* Steps that launch kernels, and steps about times written by the GPU. For the forms of launch see
+ * docs/hardware/bring-up.md 3.3 and docs/hardware/command-stream.md 4.5.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
   ITEMS = BLOCK * BLOCKS,
   RESULT_BYTES = ITEMS * sizeof(uint32_t),
   VALUE = 1000,        /* item i writes VALUE + i */
-  SECOND_VALUE = 5000, /* likewise, in the grid that another grid starts */
+  SECOND_VALUE = 5000, /* the same for a grid that another grid starts */
 };
 
 static struct rt_launch make_launch(const struct setup *setup, uint32_t kernel, uint32_t blocks,
@@ -29,7 +29,7 @@ static struct rt_launch make_launch(const struct setup *setup, uint32_t kernel, 
                             .params = params};
 }
 
-/* Checks that out[i] = value + i for all items. */
+/* Checks that out[i] = value + i for all work-items. */
 static bool check_numbers(struct setup *setup, const uint32_t *out, uint32_t value) {
   uint32_t wrong = 0, zero = 0, first = 0;
   for (uint32_t i = 0; i < ITEMS; i++) {
@@ -39,18 +39,18 @@ static bool check_numbers(struct setup *setup, const uint32_t *out, uint32_t val
     zero += out[i] == 0;
   }
   if (wrong == 0) {
-    doctor_say(setup->doctor, "all %d work-items have written their number", ITEMS);
+    doctor_say(setup->doctor, "all %d work-items have written their numbers", ITEMS);
     return true;
   }
   doctor_say(setup->doctor, "%u of %d results are wrong; the first is item %u: %u instead of %u",
              wrong, ITEMS, first, out[first], value + first);
   if (wrong == ITEMS && zero == ITEMS)
     doctor_say(setup->doctor,
-               "nothing was written: the launch was consumed and the kernel did not run");
+               "nothing was written: the launch was consumed, but the kernel did not run");
   else if (zero == wrong)
     doctor_say(setup->doctor,
-               "some work-groups did not run, or wrote where others write (block and grid size "
-               "in constant bank 0)");
+               "some work-groups did not run, or wrote to another group's place (check block and "
+               "grid size in constant bank 0)");
   return false;
 }
 
@@ -76,7 +76,7 @@ static void start_copy(struct setup *setup, struct rt_slice *s) {
   put_pcas(s, PCAS_INVALIDATE_COPY_SCHEDULE);
 }
 
-/* The compute class writes the QMD to memory, so it is removed from there first. */
+/* The compute class writes the QMD to memory, so it is cleared there first. */
 static void start_inline(struct setup *setup, struct rt_slice *s) {
   (void)setup;
   uint32_t qmd[QMD_WORDS];
@@ -90,7 +90,7 @@ static void start_inline(struct setup *setup, struct rt_slice *s) {
     put_word(s, qmd[i]);
 }
 
-/* Makes a second QMD with its own constant bank, in memory after the results of both grids. */
+/* Creates a second QMD with its own constant bank, in memory after the results of both grids. */
 static void start_chain(struct setup *setup, struct rt_slice *s) {
   const struct kernel_code *k = &doctor_code.kernels[KERNEL_NUMBER];
   size_t place = GPU_PAGE_BYTES;
@@ -113,7 +113,7 @@ static void start_chain(struct setup *setup, struct rt_slice *s) {
   put_pcas(s, PCAS_PREFETCH_SCHEDULE);
 }
 
-/* Launches a kernel and checks its results. start: NULL for the driver's own form. */
+/* Launches a kernel and checks its results. start is NULL for the driver's own form. */
 static bool check_launch(struct doctor *d, start_fn *start) {
   struct setup setup;
   if (!setup_open(d, 2 * GPU_PAGE_BYTES, &setup))
@@ -157,8 +157,8 @@ bool step_launch_chain(struct doctor *d) {
   return check_launch(d, start_chain);
 }
 
-/* The kernel sums a table in private memory, in an order that depends on out[i]. The sum does not:
- * it is that of k + i for k from 0 to 63. */
+/* Sums a table in private memory in an order that depends on out[i]. The sum, of k
+ * + i for k from 0 to 63, does not depend on the order. */
 bool step_local(struct doctor *d) {
   enum { TABLE = 64, TABLE_SUM = TABLE * (TABLE - 1) / 2 };
   struct setup setup;
@@ -175,7 +175,8 @@ bool step_local(struct doctor *d) {
              pool->thread_bytes);
   for (uint32_t i = 0; i < ITEMS && good; i++)
     if (out[i] != TABLE_SUM + TABLE * i) {
-      doctor_say(d, "item %u has the sum %u instead of %u", i, out[i], TABLE_SUM + TABLE * i);
+      doctor_say(d, "the sum of work-item %u is %u instead of %u", i, out[i],
+                 TABLE_SUM + TABLE * i);
       good = false;
     }
   setup_close(&setup);
@@ -184,7 +185,7 @@ bool step_local(struct doctor *d) {
 
 /* ---- time ------------------------------------------------------------------------- */
 
-/* Checks that a time that the GPU wrote is between two times of GET_GPU_TIME. */
+/* Checks that a time written by the GPU is between two times of GET_GPU_TIME. */
 static bool check_between(struct doctor *d, const char *what, uint64_t before, uint64_t time,
                           uint64_t after) {
   doctor_say(

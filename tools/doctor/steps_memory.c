@@ -14,7 +14,7 @@ static const char *const type_names[] = {
     [RT_MEMORY_WRITE_COMBINE] = "write-combined",
 };
 
-/* Checks that new memory is zero, and that it keeps what is written. */
+/* Checks that new memory is zero and keeps what is written. */
 static bool check_memory(struct doctor *d, const struct rt_memory *m) {
   volatile uint64_t *words = m->cpu;
   size_t count = m->size / sizeof(*words);
@@ -68,7 +68,7 @@ bool step_addresses(struct doctor *d) {
   struct rt_context *c;
   if (rt_context_create(d->device, &c))
     return doctor_say_failure(d);
-  doctor_say(d, "ALLOC_AS, OPEN_TSG and CREATE_SUBCONTEXT are granted; subcontext (VEID) %u",
+  doctor_say(d, "ALLOC_AS, OPEN_TSG and CREATE_SUBCONTEXT succeed; subcontext (VEID) %u",
              c->tsg.veid);
   struct nvgpu_as_va_region region = {0};
   struct nvgpu_as_get_va_regions_args args = {.buf_addr = (uintptr_t)&region,

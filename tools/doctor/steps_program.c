@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For clGetExtensionFunctionAddress: the loader's extension belongs to no platform. */
+/* For clGetExtensionFunctionAddress, because the loader's
+ * extension does not belong to a platform. */
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -27,7 +28,7 @@ static void say_lines(struct doctor *d, const char *text) {
   }
 }
 
-/* A new number for the source, so that the build is not in the cache. */
+/* Returns a new number for the source, so that the build is not in the cache. */
 static uint32_t new_stamp(void) {
   return (uint32_t)(base_clock_ns() >> 8);
 }
@@ -38,7 +39,7 @@ static bool read_back(struct doctor *d, const struct cc_result *result) {
   enum cc_status status =
       cc_module_read(result->binary, result->binary_size, &module, error, sizeof(error));
   if (status != CC_OK) {
-    doctor_say(d, "the program binary cannot be read: %s", error);
+    doctor_say(d, "cannot read the program binary: %s", error);
     return false;
   }
   bool good = module->kernel_count == 1;
@@ -110,15 +111,15 @@ bool step_compiler(struct doctor *d) {
 
 static const char loader_name[] = "libOpenCL.so.1";
 
-/* The loader is not linked, because this program must also run without it. */
+/* The loader is opened at run time, because this program must also run without it. */
 #define CL_MEMBER(name) __typeof__(&name) name;
 struct cl {
   void *library;
   CL_FUNCTIONS(CL_MEMBER)
 };
 
-/* Queries of clGetICDLoaderInfoOCLICD, which both loaders have (ocl-icd, Khronos). No header before
- * 2023 declares it. */
+/* Queries of clGetICDLoaderInfoOCLICD, which both loaders support (ocl-icd and
+ * Khronos). Headers before 2023 do not declare them. */
 enum { CL_ICDL_OCL_VERSION = 1, CL_ICDL_VERSION = 2, CL_ICDL_NAME = 3 };
 typedef cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, size_t *size_ret);
 
@@ -138,14 +139,14 @@ static void say_loader(struct doctor *d, const struct cl *cl) {
              *name ? name : "unknown loader", version,
              *opencl ? opencl : "unknown version of OpenCL");
   if (!dlsym(cl->library, "clCreateBufferWithProperties"))
-    doctor_say(d, "it lacks functions of OpenCL 3.0; " UPDATE_LOADER);
+    doctor_say(d, "it lacks OpenCL 3.0 functions; " UPDATE_LOADER);
 }
 
 static bool load_loader(struct doctor *d, struct cl *cl) {
   cl->library = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
   if (!cl->library) {
     doctor_say(d, "%s: %s", loader_name, dlerror());
-    doctor_say(d, "there is no ICD loader: sudo apt install ocl-icd-libopencl1");
+    doctor_say(d, "no ICD loader found: sudo apt install ocl-icd-libopencl1");
     return false;
   }
   bool good = true;
@@ -156,11 +157,11 @@ static bool load_loader(struct doctor *d, struct cl *cl) {
   if (cl->clGetExtensionFunctionAddress)
     say_loader(d, cl);
   if (!good)
-    doctor_say(d, "%s lacks functions of OpenCL 2.0 or newer; " UPDATE_LOADER, loader_name);
+    doctor_say(d, "%s lacks functions of OpenCL 2.0 or later; " UPDATE_LOADER, loader_name);
   return good;
 }
 
-/* Prints all platforms, because some programs take the first one. */
+/* Prints all platforms, because some programs use the first one. */
 static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id *platform) {
   enum { PLATFORMS = 16 };
   cl_platform_id platforms[PLATFORMS];
@@ -176,21 +177,21 @@ static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id 
       *platform = platforms[i];
   }
   if (!*platform) {
-    doctor_say(d, "the loader shows %u platforms, none of them tegracl", count);
+    doctor_say(d, "the loader has %u platforms, but not tegracl", count);
     advise_vendors(d, VENDORS);
   } else if (count > 1) {
     doctor_say(d,
-               "there are other platforms than tegracl%s: to let a program see only tegracl, "
+               "there are platforms other than tegracl%s: to show a program only tegracl, run "
                "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM (with Khronos's loader, "
                "OCL_ICD_FILENAMES=libtegracl.so.1 PROGRAM)",
                *platform == platforms[0]
                    ? ""
-                   : ", and programs that take the first one do not get tegracl");
+                   : ", and programs that use the first one do not get tegracl");
   }
   return *platform != NULL;
 }
 
-/* True if the code is CL_SUCCESS. */
+/* Returns whether the code is CL_SUCCESS, and prints the call otherwise. */
 static bool check_call(struct doctor *d, const char *call, cl_int code) {
   if (code != CL_SUCCESS)
     doctor_say(d, "%s: OpenCL error %d", call, code);
@@ -251,10 +252,10 @@ static bool run_kernel(struct doctor *d, const struct cl *cl, struct session *s)
     return false;
   for (uint32_t i = 0; i < ITEMS; i++)
     if (out[i] != FACTOR * i + stamp) {
-      doctor_say(d, "item %u gives %u instead of %u", i, out[i], FACTOR * i + stamp);
+      doctor_say(d, "work-item %u returned %u instead of %u", i, out[i], FACTOR * i + stamp);
       return false;
     }
-  doctor_say(d, "all %d results are right", ITEMS);
+  doctor_say(d, "all %d results are correct", ITEMS);
   return true;
 }
 
@@ -271,7 +272,7 @@ static void release_session(const struct cl *cl, struct session *s) {
     cl->clReleaseContext(s->context);
 }
 
-/* Does not close the library: its driver has threads. */
+/* Does not close the library, because its driver has threads. */
 bool step_opencl(struct doctor *d) {
   struct cl cl = {0};
   struct session s = {0};

@@ -17,7 +17,7 @@
 #include "tools/doctor/explain.h"
 #include "tools/doctor/state.h"
 
-/* Whether the driver uses the findings of an earlier run. */
+/* Prints whether the driver uses the results of an earlier run. */
 static void say_board_file(struct doctor *d) {
   struct rt_board_identity here;
   struct rt_choices choices = {0};
@@ -25,7 +25,7 @@ static void say_board_file(struct doctor *d) {
   rt_board_identify(false, &here);
   const int result = rt_board_read(RT_BOARD_FILE, 0, 0, &here, &choices, why);
   if (result < 0)
-    doctor_say(d, "no %s: the driver uses its default choices", RT_BOARD_FILE);
+    doctor_say(d, "%s does not exist: the driver uses its default choices", RT_BOARD_FILE);
   else if (result == 0)
     doctor_say(d, "%s is used", RT_BOARD_FILE);
   else
@@ -36,8 +36,8 @@ bool step_system(struct doctor *d) {
   struct utsname system;
   doctor_say(d, "tegracl %s, GPU through \"%s\"", TEGRACL_VERSION, d->os->name);
   if (d->os == &nvgpu_os_emulator)
-    doctor_say(d, "this is the software Orin, not a board; for a board whose nodes are missing set "
-                  "TEGRACL_DEVICE=board");
+    doctor_say(d, "this is the software Orin, not a board; if this is a board whose nodes are "
+                  "missing, set TEGRACL_DEVICE=board");
   if (uname(&system) == 0)
     doctor_say(d, "%s %s on %s", system.sysname, system.release, system.machine);
   doctor_say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
@@ -62,7 +62,8 @@ static bool in_group(gid_t group) {
   return getegid() == group;
 }
 
-/* Who may open a node. Only names of system groups are printed: others may be personal. */
+/* Prints who may open a node. Prints only the names of system
+ * groups, because others may be personal. */
 static void say_rights(struct doctor *d, const struct stat *s) {
   enum { USER_IDS_FROM = 1000 };
   const struct group *group = s->st_gid < USER_IDS_FROM ? getgrgid(s->st_gid) : NULL;
@@ -78,8 +79,8 @@ static const struct stat *node_status(const struct doctor *d, const char *path,
   return d->os == &nvgpu_os_linux && stat(path, status) == 0 ? status : NULL;
 }
 
-/* Opens a node and prints the result. needed: the driver cannot work without it. Returns 0 or
- * -errno. */
+/* Opens a node and prints the result. needed means that the driver
+ * cannot work without it. Returns 0 or -errno. */
 static int try_node(struct doctor *d, const char *path, const char *use, bool needed) {
   int fd = d->os->open(path, O_RDWR);
   if (fd >= 0) {
@@ -102,7 +103,7 @@ bool step_nodes(struct doctor *d) {
   int memory = try_node(d, NVMAP_NODE, "memory", true);
   int control = try_node(d, NVGPU_CTRL_NODE, "everything else", false);
   if (control == -ENOENT &&
-      try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name", false) == 0)
+      try_node(d, NVGPU_CTRL_NODE_OLD, "everything else, old name", false) == 0)
     doctor_advise(
         d, "only the old name exists: this release is older than L4T r35, which tegracl does not "
            "support: install JetPack 6");
@@ -110,7 +111,7 @@ bool step_nodes(struct doctor *d) {
     advise_node(d, NVGPU_CTRL_NODE, node_status(d, NVGPU_CTRL_NODE, &status), control);
   if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false) &&
       try_node(d, NVHOST_CTRL_NODE, "the same on L4T r35", false))
-    doctor_say(d, "  waits will poll instead");
+    doctor_say(d, "  waits will poll instead of sleeping");
   return memory == 0 && control == 0;
 }
 
@@ -148,7 +149,7 @@ static void say_characteristics(struct doctor *d) {
   if (result == 0 && args.gpu_characteristics_buf_size >= sizeof(c))
     say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
   else if (result == 0)
-    doctor_say(d, "%s, whose fields have other offsets; GPU 0x%x.0x%x, revision 0x%x",
+    doctor_say(d, "%s, whose fields have different offsets; GPU 0x%x.0x%x, revision 0x%x",
                nvgpu_release_find(args.gpu_characteristics_buf_size)
                    ? "L4T r35"
                    : "an older release than L4T r35",
