@@ -21,10 +21,10 @@ enum {
   SAMPLER_LINEAR = 0x20,
 };
 
-/* An image type of OpenCL C. D: coordinates of a texel in its layer; ARRAY: one more
- * for the layer. BUFFER: made of a buffer. CONSTANT: read_only. */
+/* An image type of OpenCL C. D is the number of coordinates within a layer. ARRAY means that there
+ * is another one for the layer, BUFFER that the image is made from a buffer, CONSTANT read_only. */
 enum image_kind { IMAGE_PLAIN, IMAGE_ARRAY, IMAGE_BUFFER };
-/* What reads the image: PATH_ANY is decided by the image at each read. */
+/* What reads the image. With PATH_ANY each read checks the image. */
 enum image_path { PATH_ANY, PATH_SOFTWARE, PATH_TEXTURES };
 template <int DIMENSIONS, image_kind KIND, bool IS_DEPTH, bool IS_CONSTANT,
           image_path HOW = IS_CONSTANT ? PATH_ANY : PATH_SOFTWARE>
@@ -36,7 +36,7 @@ struct image_type {
   static constexpr image_path PATH = HOW;
 };
 
-/* A kernel's body is compiled for both paths. */
+/* Selects a path: a kernel's body is compiled for both. */
 template <bool TEXTURES> struct path { static constexpr bool value = TEXTURES; };
 template <bool TEXTURES, int D, image_kind KIND, bool DEPTH>
 OCL_FN image_type<D, KIND, DEPTH, true, TEXTURES ? PATH_TEXTURES : PATH_SOFTWARE>
