@@ -1,5 +1,5 @@
-/* What the end-to-end tests share: a tegracl device through the loader. Every
- * helper ends the test with a message when a call fails.
+/* Helpers for the end-to-end tests, which use a tegracl device through the loader. Every helper
+ * ends the test with a message if a call fails.
  */
 #ifndef TEGRACL_TEST_OPENCL_H
 #define TEGRACL_TEST_OPENCL_H
@@ -36,7 +36,7 @@ struct opencl {
   cl_command_queue queue;
 };
 
-/* notify: the context's callback for error messages; NULL: none. */
+/* notify is the context's callback for error messages, or NULL. */
 static inline void opencl_open_with_notify(struct opencl *opencl,
                                            void(CL_CALLBACK *notify)(const char *, const void *,
                                                                      size_t, void *)) {
@@ -89,7 +89,7 @@ static inline cl_kernel opencl_kernel(const struct opencl *opencl, const char *s
   return kernel;
 }
 
-/* The context works: a thousand work-items add one each. */
+/* Checks that the context works: a thousand work-items add one each. */
 static inline void opencl_works(const struct opencl *opencl) {
   const size_t many = 1000;
   cl_int error, value = 0;
@@ -128,7 +128,7 @@ static inline void opencl_once(const struct opencl *opencl, cl_program program, 
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* A program's binary; *size bytes, freed by the caller. */
+/* Returns the binary of a program, of *size bytes. The caller frees it. */
 static inline unsigned char *opencl_binary_of(cl_program program, size_t *size) {
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
            CL_SUCCESS);
@@ -139,7 +139,7 @@ static inline unsigned char *opencl_binary_of(cl_program program, size_t *size) 
   return binary;
 }
 
-/* The program binary that a source becomes; *size bytes, freed by the caller. */
+/* Builds a source and returns its program binary, of *size bytes. The caller frees it. */
 static inline unsigned char *opencl_binary_with(const struct opencl *opencl, const char *source,
                                                 const char *options, size_t *size) {
   cl_program program = opencl_program(opencl, source);

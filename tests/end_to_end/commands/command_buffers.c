@@ -1,6 +1,6 @@
-/* Command buffers against a model: random commands on a few buffers, in queues in order and
- * out of order, replayed on several queues, changed while they wait or run. The host does
- * the same commands on its own copies.
+/* Compares command buffers with a model: random commands on a few buffers, in in-order and
+ * out-of-order queues, replayed on several queues, and updated while replays wait or run. The host
+ * executes the same commands on its own copies.
  *
  *   command_buffers random [SEED [ROUNDS]]
  *   command_buffers images | svm | lifetime | profile | threads
@@ -17,7 +17,7 @@ enum {
   COMMANDS = 24,
   REPLAYS = 6,
   ROUNDS = 20,
-  WIDTH = 32, /* words of a row, for rectangles */
+  WIDTH = 32, /* words in a row, for rectangles */
 };
 
 static const char source[] =
@@ -48,7 +48,7 @@ struct command {
   unsigned target, source;
   cl_uint n;
   size_t offset, size, local; /* work-items */
-  size_t from, to, bytes;     /* of a copy or fill */
+  size_t from, to, bytes;     /* the region of a copy or fill */
   size_t rows;
   size_t pattern_size;
   unsigned char pattern[128];
@@ -58,7 +58,7 @@ struct command {
 struct test {
   struct opencl opencl;
   struct command_buffer_functions f;
-  cl_command_queue queues[QUEUES]; /* the last is out of order */
+  cl_command_queue queues[QUEUES]; /* the last queue is out of order */
   cl_kernel kernels[3];
   cl_mem buffers[BUFFERS];
   cl_uint expected[BUFFERS][ITEMS];
@@ -201,7 +201,7 @@ static cl_int record(struct test *t, cl_command_buffer_khr buffer, struct comman
   }
 }
 
-/* Each command waits for the last one on each of its buffers. */
+/* Each command waits for the last one that used each of its buffers. */
 static cl_command_buffer_khr record_all(struct test *t, cl_command_queue queue, bool points) {
   const cl_command_buffer_properties_khr properties[] = {
       CL_COMMAND_BUFFER_FLAGS_KHR,
@@ -248,7 +248,7 @@ static void replay(struct test *t, cl_command_buffer_khr buffer, cl_event gate) 
   expect(t);
 }
 
-/* Changes arguments and offsets of some launches by one call. */
+/* Updates arguments and offsets of some launches with one call. */
 static void change(struct test *t, cl_command_buffer_khr buffer) {
   struct icd_mutable_dispatch_config configs[COMMANDS];
   cl_mutable_dispatch_arg_khr args[COMMANDS][3];
@@ -319,7 +319,7 @@ static cl_command_buffer_khr begin(struct test *t) {
   return buffer;
 }
 
-/* Copies a buffer through two images with texels of 16 bytes and back: a filled border remains
+/* Copies a buffer through two images with 16-byte texels and back. A filled border must remain
  * around the copied part. */
 static void test_images(struct test *t) {
   enum { SIDE = 8, TEXEL = 4 };
@@ -414,7 +414,8 @@ static cl_command_buffer_state_khr state_of(struct test *t, cl_command_buffer_kh
   return s;
 }
 
-/* A launch whose arguments are set last; the recording outlives all handles of its objects. */
+/* Sets the arguments of a launch last. The recording remains usable after all handles of its
+ * objects have been released. */
 static void test_life(struct test *t) {
   const struct command_buffer_functions *f = &t->f;
   const cl_command_buffer_properties_khr mutable[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
@@ -519,7 +520,7 @@ static void *replay_often(void *data) {
   return NULL;
 }
 
-/* The replays are not ordered, and the buffer is changed meanwhile: none may be lost. */
+/* The replays are not ordered, and the buffer is updated meanwhile. No replay may be lost. */
 static void test_threads(struct test *t) {
   const cl_command_buffer_properties_khr properties[] = {
       CL_COMMAND_BUFFER_FLAGS_KHR,
@@ -561,7 +562,7 @@ static void test_threads(struct test *t) {
 static void start(struct test *t) {
   static const char *const names[] = {"step", "join", "spill"};
   cl_int error;
-  opencl_open(&t->opencl); /* whose queue takes times */
+  opencl_open(&t->opencl); /* a queue with profiling enabled */
   find_functions(&t->opencl, &t->f);
   for (unsigned i = 0; i < QUEUES; i++) {
     const cl_queue_properties disorder[] = {CL_QUEUE_PROPERTIES,

@@ -1,5 +1,5 @@
-/* Creates and releases a context COUNT times, with a queue, a buffer, a program from its binary
- * and a kernel, some with a launch. No fd, mapping, thread or memory is left.
+/* Creates and releases a context COUNT times, with a queue, a buffer, a program from its binary and
+ * a kernel, some with a launch. No file descriptor, mapping, thread or memory may leak.
  *
  *   contexts COUNT
  */
@@ -12,14 +12,16 @@
 #include "tests/end_to_end/opencl.h"
 
 enum {
-  WARM_UP = 150, /* contexts until everything that is kept for reuse exists */
+  /* contexts that are created before the measurement, until everything that is kept for reuse
+   * exists */
+  WARM_UP = 150,
   LAUNCH_EACH = 10,
   ITEMS = 64,
-  WAIT_MS = 60000, /* for resources that are released late */
+  WAIT_MS = 60000, /* tolerance for resources that are released late */
   MORE_MAPPINGS_MAX = 8,
   MORE_BYTES_MAX = 64 << 10,      /* of malloc */
-  MORE_KIB_MAX = 4 << 10,         /* of memory in use */
-  MORE_KIB_SANITIZED = 512 << 10, /* with the freed memory that a sanitizer keeps */
+  MORE_KIB_MAX = 4 << 10,         /* memory in use */
+  MORE_KIB_SANITIZED = 512 << 10, /* includes the freed memory that a sanitizer keeps */
 };
 
 static const char source[] = "kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }";
@@ -58,7 +60,7 @@ static struct use use_now(void) {
   return use;
 }
 
-/* True if the process uses more than before, beyond what varies from run to run. */
+/* Whether the process uses more than before, beyond the variation between runs. */
 static bool has_grown(const struct use *use, const struct use *before) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   const long kib_max = MORE_KIB_SANITIZED;
@@ -129,7 +131,7 @@ static double now_ms(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   const unsigned count = (unsigned)strtoul(argv[1], NULL, 10);
-  /* How many arenas the C library makes depends on how many threads run at once. */
+  /* The number of arenas of the C library depends on how many threads run at the same time. */
   mallopt(M_ARENA_MAX, 1);
   build_binary();
   run_contexts(WARM_UP);
@@ -138,8 +140,8 @@ int main(int argc, char **argv) {
   run_contexts(count);
   const double ms = now_ms() - begin;
   struct use after = use_now();
-  /* A joined thread is listed a little longer, and a thread of the driver may hold the last
-   * reference to a context. */
+  /* A joined thread remains in the list for a moment, and a thread of the driver may hold the
+   * last reference to a context. */
   for (int i = 0; i < WAIT_MS && has_grown(&after, &before); i++, after = use_now())
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   printf("%u contexts, %.3f ms each; fds %d, then %d; mappings %d, %d; threads %d, %d; "

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Copies in command buffers are kernels, unless the copy engine's methods are known to work on
-this board, or check mode follows its bytes.
+"""Copies in command buffers use kernels, unless the copy engine's methods are known to work on this
+board, or check mode tracks the bytes that it copies.
 
-copies.py COMMAND_BUFFERS, the test program.
+Usage: copies.py COMMAND_BUFFERS, the test program
 """
 import os
 import subprocess
@@ -12,7 +12,7 @@ COPY_ENGINE = 'C7B5.'
 
 
 def methods(**environment):
-    """What is in the pushbuffers."""
+    """Whether the pushbuffers have methods of the copy engine."""
     result = subprocess.run([sys.argv[1], 'random'], capture_output=True, text=True, check=True,
                             env=dict(os.environ, TEGRACL_DEBUG='launch', **environment))
     return COPY_ENGINE in result.stderr

@@ -77,7 +77,7 @@ static void same(void) {
   run(mem, 10, INTS);
   CHECK(is_filled(p, INTS, 15));
 
-  /* All other accesses reach the same bytes. */
+  /* All other accesses use the same bytes. */
   int *mapped = clEnqueueMapBuffer(opencl.queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                    INTS * sizeof *p, 0, NULL, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
@@ -97,7 +97,7 @@ static void same(void) {
   CHECK_CL(clReleaseMemObject(part), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
 
-  /* After the release it is the application's again; a part of a page works as well. */
+  /* After the release the memory belongs to the application again. Part of a page works too. */
   fill(p, INTS, 7);
   mem = buffer_at(p, PART * sizeof *p);
   run(mem, 1, PART);
@@ -109,10 +109,10 @@ static void same(void) {
 /* ---- copied ---------------------------------------------------------------------------- */
 
 static const struct {
-  const char *why; /* in the line of TEGRACL_DEBUG=api */
+  const char *why; /* expected in the message of TEGRACL_DEBUG=api */
   int offset, bytes;
   int flags;
-  bool two; /* half of it is another mapping */
+  bool two; /* half of it is in another mapping */
 } copied_rows[] = {
     {"only at a multiple of", 64, PAGE, MAP_PRIVATE, false},
     {"only at a multiple of", 0, PAGE - 4, MAP_PRIVATE, false},
@@ -120,11 +120,11 @@ static const struct {
     {"FROM_VA", 0, 2 * PAGE, MAP_PRIVATE, true},
 };
 
-/* stderr goes into a pipe during the call. */
+/* Redirects stderr to a pipe during the call. */
 static void copied(void) {
   char said[1 << 14];
   int ends[2];
-  CHECK(!pipe2(ends, O_NONBLOCK)); /* a missing line is no reason to wait */
+  CHECK(!pipe2(ends, O_NONBLOCK)); /* do not wait if the message is missing */
   const int errors = dup(2), file = memfd_create("half", 0);
   CHECK(errors >= 0 && file >= 0 && !ftruncate(file, PAGE));
   for (size_t i = 0; i < sizeof copied_rows / sizeof *copied_rows; i++) {
@@ -208,11 +208,12 @@ static cl_mem import(int *p, size_t bytes) {
 }
 
 /* The child has the memory as it was at the fork, with the results of a kernel that was still
- * running. In the parent the host's and the GPU's stores still reach the same memory. Twice. */
+ * running. In the parent, stores of the host and the GPU still go to the same memory. Done
+ * twice. */
 static void forked(bool imported) {
   int *p = pages(INTS * sizeof *p, MAP_PRIVATE);
   fill(p, INTS, 0);
-  /* An address that is free at the fork, before the one in use. */
+  /* An address that is free at the fork and lower than the one in use. */
   int *q = pages(INTS * sizeof *q, MAP_PRIVATE);
   cl_mem gone = buffer_at(q, INTS * sizeof *q);
   cl_mem mem = imported ? import(p, INTS * sizeof *p) : buffer_at(p, INTS * sizeof *p);
@@ -250,7 +251,7 @@ static void forked(bool imported) {
   CHECK(!munmap(p, INTS * sizeof *p));
 }
 
-/* ---- forks of another thread ----------------------------------------------------------- */
+/* ---- forks by another thread -------------------------------------------------------- */
 
 static void *fork_often(void *data) {
   atomic_bool *stop = data;

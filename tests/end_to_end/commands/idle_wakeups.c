@@ -1,5 +1,5 @@
-/* Threads that wait for the GPU sleep: while a long kernel runs, with callbacks on its event and
- * on others, and with callbacks and a command that wait for a user event, the threads of the
+/* Threads that wait for the GPU must sleep. While a long kernel runs, with callbacks on its event
+ * and on others, and with callbacks and a command that wait for a user event, the threads of the
  * process almost never wake up.
  */
 #include <dirent.h>
@@ -24,7 +24,7 @@ static double now_s(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Times that threads of this process have gone to sleep. */
+/* Returns how often threads of this process have gone to sleep. */
 static long sleeps(void) {
   long sum = 0;
   DIR *folder = opendir("/proc/self/task");
@@ -79,7 +79,7 @@ int main(void) {
   cl_event user = clCreateUserEvent(opencl.context, &error);
   CHECK_CL(error, CL_SUCCESS);
 
-  /* A second kernel, a command that waits for a user event, and that event. */
+  /* Enqueues a second kernel and a command that waits for a user event. */
   cl_event events[CALLBACKS] = {launch(opencl.queue, longer, NULL), launch(opencl.queue, one, NULL),
                                 launch(other, one, user), user};
   for (int i = 0; i < CALLBACKS; i++)

@@ -1,4 +1,5 @@
-/* Many small buffers and images in one context: more than a process may have mappings.
+/* Many small buffers and images in one context: more than the number of mappings that a process may
+ * have.
  *
  *   many_buffers [COUNT]      so many of each; default: 40000
  *
@@ -18,7 +19,7 @@ int main(int words, char **word) {
   const size_t origin[3] = {0}, region[3] = {1, 1, 1}, one = 1;
   struct opencl opencl;
   cl_int error;
-  unsetenv("TEGRACL_SUBALLOCATION"); /* with 0 each would take a mapping */
+  unsetenv("TEGRACL_SUBALLOCATION"); /* with size 0 each of them would have its own mapping */
   opencl_open(&opencl);
   cl_kernel kernel = opencl_kernel(&opencl, source, "add_one");
   cl_mem *buffers = calloc(count, sizeof *buffers), *images = calloc(count, sizeof *images);

@@ -1,13 +1,13 @@
-/* Commands that must keep their order although the device is late and overlaps them: queues that
- * wait for each other, rings that wrap, diamonds of events in an out-of-order queue, commands of
- * the host between launches; private memory grows, and programs are built, while kernels run.
+/* Commands must keep their order although the device delays and overlaps them: queues that wait for
+ * each other, rings that wrap, diamonds of events in an out-of-order queue, commands of the host
+ * between launches, private memory that grows and programs that are built while kernels run.
  * tests/adversarial runs this program.
  */
 #include "tests/end_to_end/opencl.h"
 
 enum { ITEMS = 1024, GROUP = 64, BYTES = ITEMS * sizeof(cl_uint) };
 
-/* The result depends on the order of any two of these. */
+/* The result depends on the order of any two of these steps. */
 static const char source[] =
     "kernel void step(global uint *x, uint n) {\n"
     "  const size_t i = get_global_id(0);\n"
@@ -64,7 +64,7 @@ static cl_event launch(cl_command_queue queue, cl_kernel kernel, cl_uint waits,
   return event;
 }
 
-/* A step on a buffer, after an event (which is released) or none. */
+/* Enqueues a step on a buffer after an event, which is released, or without one. */
 static cl_event step(struct order *o, cl_command_queue queue, unsigned buffer, cl_uint n,
                      cl_event behind) {
   CHECK_CL(clSetKernelArg(o->step, 0, sizeof o->buffers[0], &o->buffers[buffer]), CL_SUCCESS);
@@ -93,7 +93,7 @@ static void queues_in_turn(struct order *o) {
   check(o, 0, last);
 }
 
-/* More launches than a ring has entries, and than its slices hold. */
+/* More launches than a ring has entries, and more than fit in its slices. */
 static void rings_wrap(struct order *o) {
   enum { STEPS = 2500 };
   cl_event last = NULL;
@@ -157,7 +157,7 @@ static void host_between(struct order *o) {
   check(o, 1, last);
 }
 
-/* Each program is built, and its larger stack made, while kernels run. */
+/* While kernels run, each program is built and its larger stack is allocated. */
 static void growing_stacks(struct order *o) {
   static const unsigned words[] = {8, 40, 200, 1000};
   cl_event last = NULL;
@@ -188,7 +188,7 @@ static void growing_stacks(struct order *o) {
   check(o, 0, last);
 }
 
-/* A complete command has its times, and they are in order. */
+/* A command that has completed has its times, in ascending order. */
 static void times(struct order *o) {
   enum { STEPS = 50 };
   cl_ulong before = 0;

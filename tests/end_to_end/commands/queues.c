@@ -1,4 +1,4 @@
-/* More queues than the GPU has channels: they share channels, and all results are right.
+/* More queues than the GPU has channels, so that queues share channels. All results must be right.
  *
  *   queues many COUNT           COUNT queues of one context: each waits for the one before; all at
  *                               once; each waits for others at random
@@ -16,7 +16,7 @@
 #include "tests/end_to_end/commands/command_buffer.h"
 #include "tests/end_to_end/opencl.h"
 
-/* A step is one more than the larger of two others; it can be made slow. */
+/* A step computes one more than the larger of two others. It can be made slow. */
 static const char source[] =
     "kernel void step(global int *p, int to, int a, int b, int loops) {\n"
     "  int more = 0;\n"
@@ -109,8 +109,8 @@ static void close_all(void) {
 
 /* ---- one context -------------------------------------------------------------------- */
 
-/* Each queue waits for the one before it, twice round. The first takes a while, so that
- * the others' work is in the rings by then. */
+/* Each queue waits for the previous one, twice around. The first step takes a while, so that the
+ * work of the others is in the rings by then. */
 static void in_turn(cl_command_queue *queues, unsigned count) {
   cl_event last = NULL;
   const unsigned steps = 2 * count < STEPS ? 2 * count : STEPS - 1;
@@ -147,8 +147,8 @@ static unsigned random_below(unsigned limit) {
   return (state >> 8) % limit;
 }
 
-/* Each step is in a random queue and waits for two earlier ones of any queues, so channels wait
- * for each other again and again. */
+/* Each step is in a random queue and waits for two earlier steps in any queue, so channels wait
+ * for each other many times. */
 static void at_random(cl_command_queue *queues, unsigned count) {
   enum { EVENTS = 1500 };
   static cl_event events[EVENTS + 1];
@@ -169,7 +169,7 @@ static void at_random(cl_command_queue *queues, unsigned count) {
   }
 }
 
-/* One command buffer on one queue after the other. */
+/* Replays one command buffer on one queue after another. */
 static void recorded(cl_command_queue *queues, unsigned count) {
   struct command_buffer_functions f;
   const size_t one = 1;
@@ -186,7 +186,7 @@ static void recorded(cl_command_queue *queues, unsigned count) {
                                        NULL, NULL),
            CL_SUCCESS);
   CHECK_CL(f.clFinalizeCommandBufferKHR(buffer), CL_SUCCESS);
-  for (unsigned i = 0; i < count; i += 2) /* those in order, as the first is */
+  for (unsigned i = 0; i < count; i += 2) /* the in-order queues, like the first */
     CHECK_CL(f.clEnqueueCommandBufferKHR(1, &queues[i], buffer, 0, NULL, NULL), CL_SUCCESS);
   for (unsigned i = 0; i < count; i += 2)
     CHECK_CL(clFinish(queues[i]), CL_SUCCESS);
@@ -209,7 +209,8 @@ static void many(unsigned count) {
 
 /* ---- contexts ------------------------------------------------------------------------ */
 
-/* All exist at once: without sharing, the GPU's 512 channels would not be enough. */
+/* All of these exist at the same time. Without sharing, the 512 channels of the GPU would not be
+ * enough. */
 static void contexts(unsigned count, unsigned each) {
   struct {
     cl_context context;
@@ -265,8 +266,8 @@ static void contexts(unsigned count, unsigned each) {
 
 /* ---- user events ----------------------------------------------------------------------- */
 
-/* Half of the queues wait for a user event; the other half, on the same channels, do not,
- * but for a step after those. */
+/* Half of the queues wait for a user event. The other half, on the same channels, only wait with
+ * their last step. */
 static void held(void) {
   enum { QUEUES = 64 };
   cl_event waiting[QUEUES], behind[QUEUES];
@@ -275,7 +276,7 @@ static void held(void) {
   cl_command_queue *queues = queues_of(opencl.context, QUEUES);
   cl_event user = clCreateUserEvent(opencl.context, &error);
   CHECK_CL(error, CL_SUCCESS);
-  /* Each channel has some of both, as two queues in a row wait and two do not. */
+  /* Of each four queues two wait and two do not, so each channel has both kinds. */
   for (int i = 0; i < QUEUES; i++)
     if (i / 8 % 2 == 0)
       enqueue_step(queues[i], i + 1, 0, 0, 0, 1, &user, &waiting[i]);
@@ -329,7 +330,7 @@ static void *launch(void *data) {
   return NULL;
 }
 
-/* More launches than a ring has entries. Each thread counts in its own buffer, which needs no
+/* More launches than a ring has entries. Each thread counts in its own buffer, which requires no
  * atomics in an in-order queue. */
 static void threads(void) {
   struct launcher launchers[THREADS];
@@ -398,8 +399,8 @@ static void use_another_context(void) {
   CHECK_CL(clReleaseContext(context), CL_SUCCESS);
 }
 
-/* With TEGRACL_EMULATOR=preempt:100 a request that preempts fails here, and a close ends the
- * long kernel. */
+/* With TEGRACL_EMULATOR=preempt:100 a request that preempts fails here, and closing a channel
+ * ends the long kernel. */
 static void beside(void) {
   enum { QUEUES = 10, ROUNDS = 3, LONG_KERNEL = STEPS - 1 };
   open_all();

@@ -1,14 +1,14 @@
-/* The enqueue path in the steady state: no system call and no allocation, and a
- * map copies nothing. Run by steady_state.sh, which counts the system calls of this
- * thread between the two getppid calls in a system-call trace.
+/* In the steady state, enqueueing a command makes no system call and no allocation, and a map
+ * copies nothing. steady_state.sh runs this program in a system-call trace and counts the system
+ * calls of this thread between the two getppid calls.
  */
 #include "tests/end_to_end/opencl.h"
 
 #include <unistd.h>
 
-/* Allocations of the thread that counts; -1 while it does not. All libraries of the process
- * call these wrappers, not the C library's functions. volatile: strdup is
- * declared not to call back. */
+/* Number of allocations of the measured thread, or -1 outside the measurement. All libraries of
+ * the process call these wrappers instead of the C library's functions. It is volatile because
+ * strdup is declared not to call back. */
 static _Thread_local volatile long allocations = -1;
 
 #define COUNTED(type, name, underlying, parameters, arguments)                                     \
@@ -36,7 +36,7 @@ int main(void) {
                                    "  p[i] = p[i] * 1664525 + 1013904223;\n"
                                    "}\n",
                                    "step");
-  /* Keeps the device busy until the last command is enqueued, however slow this thread is. */
+  /* Keeps the device busy until the last command is enqueued, even if this thread is slow. */
   cl_kernel wait = opencl_kernel(
       &opencl, "kernel void wait(volatile global uint *open) { while (!*open); }\n", "wait");
   cl_uint *gate =
@@ -54,7 +54,7 @@ int main(void) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
   size_t global = ITEMS, local = 256, one = 1;
   static cl_event events[LAUNCHES];
-  /* Warm up, so that pools have grown and the device is awake. */
+  /* Warm up until pools have grown and the device is awake. */
   for (int i = 0; i < LAUNCHES; i++)
     CHECK_CL(
         clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &global, &local, 0, NULL, &events[i]),
@@ -86,7 +86,7 @@ int main(void) {
   for (int i = 1; i < LAUNCHES; i += 2)
     CHECK_CL(clReleaseEvent(events[i]), CL_SUCCESS);
 
-  /* The same address again, and a kernel's writes appear in the mapping. */
+  /* The mapping has the same address again and shows a kernel's writes. */
   cl_uint *again = clEnqueueMapBuffer(opencl.queue, buffer, CL_TRUE, CL_MAP_READ, 0, ITEMS * 4, 0,
                                       NULL, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);

@@ -50,8 +50,8 @@ static void launch(cl_command_queue queue, cl_kernel kernel, cl_event wait, cl_e
            CL_SUCCESS);
 }
 
-/* (start + 3) * 5, by one queue and the other; 1 more by the host; 3 more by a launch
- * that waits for it. */
+/* Computes (start + 3) * 5 in two queues. The host adds 1, and a launch that waits for it adds
+ * 3. */
 static void round_of_work(const struct opencl *opencl, cl_command_queue queues[2], int start) {
   enum { WRITTEN, ADDED, SCALED, AGAIN, EVENTS };
   int values[ITEMS];
@@ -104,7 +104,7 @@ static void round_of_work(const struct opencl *opencl, cl_command_queue queues[2
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
 }
 
-/* A buffer keeps one address while other threads allocate and release memory. */
+/* A buffer keeps its address while other threads allocate and release memory. */
 static void rounds_of_memory(const struct opencl *opencl) {
   enum { BLOCKS = 20, PER_ROUND = 4 };
   cl_device_svm_capabilities can;
@@ -122,7 +122,7 @@ static void rounds_of_memory(const struct opencl *opencl) {
   }
 }
 
-/* Buffers of many sizes, which share memory, keep what their thread has written. */
+/* Buffers of many sizes share memory, and keep what their thread has written. */
 static void rounds_of_buffers(const struct opencl *opencl, cl_command_queue queue,
                               unsigned number) {
   enum { BUFFERS = 20, PER_ROUND = 4, STEP = 1000 };
@@ -164,7 +164,7 @@ static void *work(void *argument) {
     round_of_work(opencl, queues, (int)(worker->number * rounds + i));
   if (worker->shared)
     rounds_of_buffers(opencl, queues[0], worker->number);
-  if (worker->shared) /* so many contexts may not all get a range of addresses */
+  if (worker->shared) /* there may not be enough address ranges for so many contexts */
     rounds_of_memory(opencl);
   for (int i = 0; i < 2; i++)
     CHECK_CL(clReleaseCommandQueue(queues[i]), CL_SUCCESS);

@@ -1,4 +1,4 @@
-/* The C library's functions under the linker's names; see failing_libc.h. */
+/* Wrappers of functions of the C library. See failing_libc.h. */
 #include "tests/end_to_end/faults/failing_libc.h"
 
 #include <errno.h>

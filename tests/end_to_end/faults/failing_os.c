@@ -1,4 +1,4 @@
-/* A kernel boundary that refuses calls: see failing_os.h. */
+/* A kernel boundary that refuses calls. See failing_os.h. */
 #include "tests/end_to_end/faults/failing_os.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int stage, hit_stage;
 static unsigned until_fork; /* calls */
 static void (*forked_child)(void);
 static int status_of_fork;
-static bool forking; /* some thread is: its child has not ended */
+static bool forking; /* a thread forked, and its child has not ended */
 static pthread_cond_t forked = PTHREAD_COND_INITIALIZER;
 static struct alive alive;
 static struct {
@@ -41,7 +41,7 @@ static struct {
   unsigned count;
 } made[NAMES];
 
-/* What refused releases have left: mappings, and nvmap handles. */
+/* Resources that refused releases have left: mappings and nvmap handles. */
 static struct left {
   void *address;
   size_t length;
@@ -78,7 +78,7 @@ int fork_status(void) {
   return status;
 }
 
-/* As another thread of the program could at any time. */
+/* Does what another thread of the program could do at any time. */
 static void fork_if_due(void) {
   int status;
   pthread_mutex_lock(&lock);
@@ -157,7 +157,7 @@ struct alive still_alive(void) {
   return a;
 }
 
-/* Waits, as threads of the driver may hold resources for a short time. */
+/* Waits, because threads of the driver may hold resources for a short time. */
 void still_as(const struct alive *before, const char *after) {
   enum { MOMENTS = 60000 };
   struct alive now = still_alive();
@@ -172,7 +172,7 @@ void still_as(const struct alive *before, const char *after) {
   exit(1);
 }
 
-/* Counts the call. Not 0: it is refused, with that result. */
+/* Counts the call. Returns the error with which it is refused, or 0. */
 static int refusal(const char *name) {
   pthread_mutex_lock(&lock);
   unsigned i = 0;
@@ -192,14 +192,14 @@ static int refusal(const char *name) {
   return result;
 }
 
-/* The same, and the place for a fork. */
+/* The same, and forks here if requested. */
 static int fork_or_refuse(const char *name) {
   const int result = refusal(name);
   fork_if_due();
   return result;
 }
 
-/* Where the kernel copies no struct. */
+/* For calls in which the kernel copies no struct. */
 static int plain_error(int result) {
   return result > 0 ? -EFAULT : result;
 }
@@ -229,7 +229,9 @@ static int refusing_open(const char *path, int flags) {
 static int refusing_close(int fd) {
   const int no = refusal(CALL_CLOSE);
   const int result = orin->close(fd);
-  fork_if_due(); /* before, the driver has forgotten the fd, and the child would keep it */
+  /* Before the close, because the driver has forgotten the file descriptor and the child would
+   * keep it. */
+  fork_if_due();
   count(&alive.fds, result ? 0 : -1);
   return no ? plain_error(no) : result;
 }

@@ -1,7 +1,7 @@
-/* Every system call of the driver fails in turn, with every error that it can give:
- * the OpenCL call that needed it returns the right code, nothing leaks, no thread hangs,
- * and a new context works. The driver is linked to the program, so that its
- * kernel boundary can be too (failing_os.c).
+/* Fails each system call of the driver in turn, with every error that it can return. The OpenCL
+ * call must return the right code, nothing may leak, no thread may hang, and a new context must
+ * work. The driver is linked into the program, so that its kernel boundary can be replaced
+ * (failing_os.c).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,12 +20,13 @@
 
 /* ---- the calls ---------------------------------------------------------------------- */
 
-/* An ioctl's result is what could not be copied of its struct:
+/* An ioctl returns the number of bytes of its struct that were not copied:
  * docs/hardware/kernel-interface.md 1.4. */
 enum { NOT_COPIED = 24, RESULTS = 8 };
 
-/* What each call can answer (docs/hardware/kernel-interface.md 1.2, 3 and 4; EINVAL also where
- * power cannot be had), and what the system adds to any. SURVIVED: the driver does without. */
+/* The errors that each call can return (docs/hardware/kernel-interface.md 1.2, 3 and 4; EINVAL
+ * also if the GPU cannot be powered), and those that the system may return for any call.
+ * SURVIVED means that the driver works without the call. */
 static const struct call {
   const char *name;
   enum { FATAL, SURVIVED } kind;
@@ -77,19 +78,19 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
-/* Calls that fail while the driver reports a fault, and after it. */
+/* Calls that fail while the driver reports a fault or afterwards. */
 static const struct call calls_of_reports[] = {
     {CALL_EMULATOR, SURVIVED, {-EINVAL, -ENOMEM, -EFAULT}},
     {CALL_ANY, SURVIVED, {-EIO, -EINVAL, -ENODEV, -ENOMEM, -ETIMEDOUT, NOT_COPIED}},
 };
 
-/* ---- one lifecycle of a context-------------------------------------------------------- */
+/* ---- lifecycle of a context --------------------------------------------------------- */
 
-/* The code of an OpenCL call whose system call was refused. */
+/* Returns the expected code of an OpenCL call whose system call was refused. */
 static cl_int expected(enum lifecycle_step step, int result) {
   static const cl_int no_memory[] = {
       [CONTEXT] = CL_OUT_OF_HOST_MEMORY,
-      [QUEUE] = CL_SUCCESS, /* tried again, as the next two */
+      [QUEUE] = CL_SUCCESS, /* retried, like the next two */
       [BUFFER] = CL_SUCCESS,
       [BUILD] = CL_SUCCESS,
       [LAUNCH] = CL_MEM_OBJECT_ALLOCATION_FAILURE,
@@ -107,7 +108,7 @@ static cl_int expected(enum lifecycle_step step, int result) {
   return CL_OUT_OF_RESOURCES;
 }
 
-/* A fault is reported even if its cause cannot be found. */
+/* A fault is reported even if its cause cannot be determined. */
 static void refuse_in_report(const struct call *call, int result) {
   struct lifecycle lifecycle = {0};
   const size_t one = 1;
@@ -140,13 +141,13 @@ static struct alive at_rest; /* with the device open, and no context */
 /* A case that takes longer counts as a hang. */
 enum { HANG_S = 600 };
 
-/* A queue can do without a second channel. */
+/* A queue works without a second channel. */
 static bool has_the_only_channel(const struct lifecycle *lifecycle) {
   return lifecycle->queue && lifecycle->queue->rt->channel->shared;
 }
 
-/* A context that gets no range of addresses takes the first one, which the thread that ends the
- * last context may still hold. */
+/* A context that cannot get a range of addresses uses the first one, which the thread that ends
+ * the last context may still hold. */
 static bool shares_the_first_range(const struct call *call, const struct lifecycle *lifecycle) {
   return strcmp(call->name, "NVGPU_GPU_IOCTL_ALLOC_AS") == 0 && lifecycle->context &&
          lifecycle->context->rt->range < 0;
@@ -167,13 +168,13 @@ static void refuse_in_lifecycle(const struct call *call, unsigned nth, int resul
             call->name, nth, result, (int)step, (int)lifecycle.step, error, right);
     exit(1);
   }
-  /* What exists can still be used. */
+  /* Existing objects can still be used. */
   refuse(NULL, 0, 0);
   if (lifecycle.kernels[LIFECYCLE_KERNELS - 1]) {
     CHECK_CL(lifecycle_launch(&lifecycle, LIFECYCLE_KERNELS - 1, NULL, NULL), CL_SUCCESS);
     CHECK_CL(clFinish(lifecycle.queue), CL_SUCCESS);
   }
-  /* It is released, while such calls are refused. */
+  /* They are released while such calls are refused. */
   if (call->kind == SURVIVED)
     refuse(call->name, nth, result);
   lifecycle_release(&lifecycle);
@@ -203,7 +204,7 @@ static void try_lifecycles(void) {
     unsigned count;
   } made[CALLS];
   unsigned made_count = 0, cases = 0;
-  /* On a busy machine a thread may find the work done, and not sleep. */
+  /* On a busy machine a thread may find the work done and not sleep. */
   for (int tries = 0; tries < 100 && !has_slept(); tries++)
     lifecycle_check();
   CHECK(has_slept());
@@ -236,13 +237,13 @@ static void try_lifecycles(void) {
 
 /* ---- a device that cannot be opened ------------------------------------------------- */
 
-/* The failures come first, one after the other, as the device is opened only once. */
+/* The failures come first, one after another, because the device is opened only once. */
 static void try_openings(void) {
   CHECK_CL(clGetPlatformIDs(1, &lifecycle_platform, NULL), CL_SUCCESS);
   unsigned failures = 0;
   for (unsigned i = 0; i < CALLS; i++) {
     const struct call *call = &calls[i];
-    /* Those that opening makes. */
+    /* The calls that are made when the device is opened. */
     const bool opens = strncmp(call->name, "/dev/", 5) == 0 ||
                        strstr(call->name, "CHARACTERISTICS") || strstr(call->name, "NUM_VSMS") ||
                        strstr(call->name, "TPC_MASKS");

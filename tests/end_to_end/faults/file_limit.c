@@ -46,7 +46,8 @@ int main(int count, char **words) {
   snprintf(debug, sizeof debug, "trace:%s", trace);
   CHECK(setenv("TEGRACL_DEBUG", debug, 1) == 0);
   opencl_open(&opencl);
-  if (of_cache) { /* starts the helper: the source differs in each run, so it is not cached */
+  /* Starts the helper. The source differs in each run, so that it is not in the cache. */
+  if (of_cache) {
     snprintf(source, sizeof source, "kernel void warm(global int *p) { *p = %ld; }",
              (long)getpid());
     CHECK_CL(build(&opencl, source), CL_SUCCESS);
@@ -67,7 +68,8 @@ int main(int count, char **words) {
       CHECK_CL(clReleaseContext(context), CL_SUCCESS);
     CHECK(!buffer);
   }
-  /* One that the application holds back is not taken from it, and none is left for it. */
+  /* If the application blocks SIGXFSZ, the driver leaves none pending, and does not consume one
+   * that is. */
   sigemptyset(&held);
   sigaddset(&held, SIGXFSZ);
   CHECK(sigprocmask(SIG_BLOCK, &held, NULL) == 0);

@@ -1,6 +1,6 @@
-/* A GPU fault, seen by an OpenCL program: the running command fails, and so does each that waits
- * for it, in every queue of the context. The callback gets the reason; the program can release
- * everything and continue in a new context. Each kind of fault many times.
+/* GPU faults in an OpenCL program: the running command fails, and so do all commands that wait for
+ * it, in every queue of the context. The callback reports the reason. The program can release
+ * everything and continue in a new context. Each kind of fault is caused many times.
  */
 #include <dirent.h>
 #include <stdatomic.h>
@@ -112,7 +112,7 @@ static void fail(unsigned kind) {
   cl_event gate = clCreateUserEvent(own, &error), events[EVENTS];
   CHECK_CL(error, CL_SUCCESS);
   told = called = 0;
-  /* 0 is done before; 1 fails; the others wait for it, in either queue. */
+  /* Command 0 has completed before, command 1 fails, and the others wait for it in either queue. */
   CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, good, 1, NULL, &one, NULL, 0, NULL, &events[0]),
            CL_SUCCESS);
   CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
@@ -138,7 +138,7 @@ static void fail(unsigned kind) {
     usleep(1000);
   CHECK(called == EVENTS - 1);
   CHECK(told >= 1);
-  /* Calls on the context fail from now on. */
+  /* From now on calls on the context fail. */
   char message[1024];
   CHECK_CL(clGetContextInfo(own, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
            CL_SUCCESS);

@@ -1,10 +1,10 @@
-/* The lifecycle of a context; see lifecycle.h. */
+/* The lifecycle of a context. See lifecycle.h. */
 #include "tests/end_to_end/faults/lifecycle.h"
 
 #include "tests/end_to_end/faults/failing_os.h"
 
-/* Kernels with private memory, less and then more, which the driver allocates at the first launch.
- * The last takes so long that a thread that waits for it sleeps. */
+/* Kernels with increasing private memory, which the driver allocates at the first launch. The
+ * last one takes so long that a thread that waits for it sleeps. */
 static const char source[] =
     "kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }\n"
     "#define PRIVATE(name, words)                                                     \\\n"
@@ -78,7 +78,8 @@ cl_int lifecycle_run(struct lifecycle *lifecycle) {
   return CL_SUCCESS;
 }
 
-/* The object is forgotten before its release: the child of a fork meanwhile must not use it. */
+/* The object is removed from the list before its release, because the child of a fork in between
+ * must not use it. */
 #define RELEASE(release, place)                                                                    \
   do {                                                                                             \
     __typeof__(place) handle_ = (place);                                                           \

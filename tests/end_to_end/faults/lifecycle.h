@@ -1,5 +1,5 @@
 /* The lifecycle of a context: it is created, used by all calls that reach the kernel driver, and
- * released. For programs whose kernel boundary is failing_os.c.
+ * released. For programs that use failing_os.c.
  */
 #ifndef TEGRACL_TEST_LIFECYCLE_H
 #define TEGRACL_TEST_LIFECYCLE_H
@@ -47,14 +47,14 @@ void lifecycle_compile(void);
 void lifecycle_free_program(void);
 bool lifecycle_is_compiled(void);
 
-/* Runs the steps until the first error, and returns its code. */
+/* Runs the steps until the first error and returns its code. */
 cl_int lifecycle_run(struct lifecycle *lifecycle);
 cl_int lifecycle_launch(struct lifecycle *lifecycle, unsigned kernel, cl_event gate,
                         cl_event *event);
 /* Releases the objects that exist. */
 void lifecycle_release(struct lifecycle *lifecycle);
 
-/* Checks a whole lifecycle in which no call is refused. */
+/* Checks a complete lifecycle in which no call is refused. */
 void lifecycle_check(void);
 
 #endif

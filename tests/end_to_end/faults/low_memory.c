@@ -1,6 +1,6 @@
-/* Creates buffers until the memory is used up, on a board with little of it (TEGRACL_EMULATOR): the
- * driver reports that, with figures, before Linux would kill the process. After some are released,
- * others can be created.
+/* Creates buffers until memory is exhausted, on a board with little memory (TEGRACL_EMULATOR). The
+ * driver must report this with sizes before Linux would kill the process. After some buffers are
+ * released, others can be created.
  */
 #include "tests/end_to_end/opencl.h"
 
@@ -43,14 +43,14 @@ int main(int argc, char **argv) {
            CL_SUCCESS);
   CHECK(global == memory / 2);
   CHECK(most == memory / 4);
-  /* The largest size that the queries permit. */
+  /* The largest size that the queries allow. */
   unsigned count = fill(opencl.context, most);
   CHECK(count * most >= global && count * most < memory);
   CHECK(strstr(told, "MiB of memory: "));
   CHECK(strstr(told, "MiB are free (nvmap's heap; MemAvailable), of which "));
   release(count);
   for (unsigned round = 0; round < 2; round++) {
-    count = fill(opencl.context, MIB); /* too small for a check of each alone */
+    count = fill(opencl.context, MIB); /* too small to be checked one by one */
     CHECK(count * (cl_ulong)MIB >= global && count * (cl_ulong)MIB < memory);
     release(count);
   }

@@ -1,7 +1,8 @@
-/* Every allocation of the driver and of the software Orin fails in turn, and every start
- * of a thread, every file and every mapping: once, and then always at one place in the
- * code; and the process has too few fds left. The OpenCL calls return errors, no fd or mapping
- * leaks, no thread hangs, and afterwards all works. Under AddressSanitizer no memory leaks either.
+/* Fails every allocation of the driver and the software Orin in turn, and every creation of a
+ * thread, file or mapping: once, and then always at one place in the code. Also leaves the process
+ * too few file descriptors. The OpenCL calls must return errors, no file descriptor or mapping may
+ * leak, no thread may hang, and afterwards everything works. AddressSanitizer checks that no memory
+ * leaks.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 enum { HANG_S = 600 };
 
 static struct alive at_rest; /* with the device open, and no context */
-static unsigned errors;      /* lifecycles and builds that an error ended */
+static unsigned errors;      /* lifecycles and builds that ended with an error */
 
 static bool is_right(cl_int code) {
   return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
@@ -46,7 +47,7 @@ static void check_code(cl_int error, const char *what, unsigned number, int step
   errors += error != CL_SUCCESS;
 }
 
-/* A lifecycle and a build; the caller has chosen which call fails. */
+/* Runs a lifecycle and a build. The caller has chosen which call fails. */
 static bool live(const char *what, unsigned number) {
   struct lifecycle lifecycle = {0};
   alarm(HANG_S);
@@ -77,7 +78,7 @@ static unsigned each_call(void) {
   return nth;
 }
 
-/* For a build that is not in the cache. */
+/* For a build whose result is not in the cache. */
 static unsigned each_call_of_a_build(void) {
   unsigned nth = 0;
   bool failed = true;
@@ -105,7 +106,7 @@ static unsigned each_site(void) {
   return site;
 }
 
-/* With limits of a few more fds than are open. */
+/* Limits the process to a few more file descriptors than are open. */
 static void each_limit(void) {
   enum { MORE_MAX = 24 };
   struct rlimit before, limit;
@@ -122,7 +123,7 @@ static void each_limit(void) {
   }
 }
 
-/* Each in its own process, as the device is opened once in each. */
+/* Each in its own process, because a process opens the device once. */
 static bool open_injected_failure(unsigned nth) {
   int status;
   const pid_t opener = fork();

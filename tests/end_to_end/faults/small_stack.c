@@ -1,6 +1,6 @@
-/* All kinds of calls, the first of the process among them, in a thread with a stack of 64 KiB:
- * builds, which search for the compilers, make keys and read the cache, and launches. meson.build
- * bounds the stack frame of each function.
+/* Makes all kinds of calls, including the first of the process, in a thread with a stack of 64 KiB:
+ * launches, and builds, which search for the compilers, compute keys and read the cache.
+ * meson.build limits the stack frame of each function.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static void build_and_run(const struct opencl *opencl, const char *options, int 
   char source[256];
   int value = 0;
   cl_int error;
-  /* The second has a cached program; each run has its own programs. */
+  /* The second program is in the cache. Each run has its own programs. */
   snprintf(source, sizeof source, "%skernel void k(global int *p) { *p = 40 + %ld * 0 + 2; }\n",
            n ? "#include <nothing.h>\n" : "", (long)getpid());
   cl_program program = opencl_program(opencl, source);
@@ -90,7 +90,7 @@ int main(void) {
   CHECK(file >= 0);
   snprintf(debug, sizeof debug, "trace:%s,api", trace);
   CHECK(setenv("TEGRACL_DEBUG", debug, 1) == 0);
-  /* On arm64 no thread may have less than 128 KiB. */
+  /* On arm64 a thread must have at least 128 KiB. */
   const long least = sysconf(_SC_THREAD_STACK_MIN);
   const size_t bytes = least > STACK_BYTES ? (size_t)least : STACK_BYTES;
   CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, bytes) == 0);

@@ -1,6 +1,6 @@
-/* The context-switch timeout, as an OpenCL program sees it: an endless kernel, and another context
- * that uses the GPU. If running grids cannot be saved (wfi, cta), the kernel is ended, its event
- * and context report why, and the other context works. If they can (cilp), both work.
+/* The context-switch timeout in an OpenCL program: an endless kernel runs, and another context uses
+ * the GPU. If running grids cannot be saved (wfi, cta), the kernel is ended, its event and context
+ * report the reason, and the other context works. If they can (cilp), both work.
  */
 #include <stdbool.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static cl_int status_of(cl_event event) {
   return status;
 }
 
-/* The kernel runs until the host sets the flag, or the timeout ends it. */
+/* The kernel runs until the host sets the flag or the timeout ends it. */
 static cl_event spin(const struct opencl *opencl, cl_mem flag) {
   const size_t one = 1;
   cl_event event;
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   struct opencl long_running, other;
   opencl_open(&long_running);
   opencl_open(&other);
-  /* Not shared virtual memory, whose addresses AddressSanitizer's shadow takes. */
+  /* Not shared virtual memory, because AddressSanitizer's shadow uses its addresses. */
   cl_int error;
   cl_mem buffer =
       clCreateBuffer(long_running.context, CL_MEM_ALLOC_HOST_PTR, sizeof error, NULL, &error);
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
   CHECK_CL(error, CL_SUCCESS);
   *flag = 0;
   cl_event event = spin(&long_running, buffer);
-  do /* the first launches may come before the kernel runs */
+  do /* The first launches may run before the kernel. */
     opencl_works(&other);
   while (!saved && status_of(event) == CL_RUNNING);
   if (saved) {
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
   opencl_close(&long_running);
-  /* The context is dead, not the device. */
+  /* The context cannot be used any more, but the device can. */
   opencl_open(&long_running);
   opencl_works(&long_running);
   opencl_works(&other);

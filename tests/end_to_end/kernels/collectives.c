@@ -1,5 +1,5 @@
-/* Work-group collective functions of OpenCL C 3.0, in every type, in work-groups of one warp
- * and of many, whole and partial, of up to three dimensions, compared with the host's arithmetic.
+/* Work-group collective functions of OpenCL C 3.0 in every type, in work-groups of one warp and of
+ * many, complete and partial, with up to three dimensions, compared with the host's arithmetic.
  */
 #include <stdbool.h>
 
@@ -7,7 +7,7 @@
 
 enum { GROUPS = 3, GROUP_MAX = 1024, RESULTS = 13 };
 
-/* One kernel for a type. in holds small numbers, so that sums of floats are exact. */
+/* A kernel for one type. The input has small numbers, so that sums of floats are exact. */
 static const char source[] =
     "#define EACH(f) \\\n"
     "  f(reduce_add) f(reduce_min) f(reduce_max) f(scan_inclusive_add) f(scan_inclusive_min) \\\n"
@@ -27,14 +27,14 @@ static const char source[] =
     "  out[i++ * count + item] = dimensions == 1   ? work_group_broadcast(x, a)\n"
     "                            : dimensions == 2 ? work_group_broadcast(x, a, b)\n"
     "                                              : work_group_broadcast(x, a, b, c);\n"
-    "  for (int again = 0; again < 2; again++)\n" /* the memory between warps is reused */
+    "  for (int again = 0; again < 2; again++)\n" /* reuses the memory between warps */
     "    out[i * count + item] = work_group_reduce_add(x) + work_group_broadcast(x, a, b, c);\n"
     "}\n";
 
 static const struct {
   const char *name;
   size_t bytes;
-  double lowest, highest; /* the identities of max and min */
+  double lowest, highest; /* identities of max and min */
 } types[] = {
     {"int", 4, -0x1p31, 0x1p31 - 1},
     {"uint", 4, 0, 0x1p32 - 1},
@@ -90,7 +90,7 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* What the functions give for work-item i of a group's numbers. */
+/* Returns the expected results of the functions for work-item i. */
 static void model(size_t type, const double *x, size_t group, size_t i, size_t from,
                   double want[RESULTS]) {
   const double start[3] = {0, types[type].highest, types[type].lowest};
@@ -175,7 +175,7 @@ int main(void) {
                            sizeof supported, &supported, NULL),
            CL_SUCCESS);
   CHECK(supported);
-  /* every type in one shape, every shape in one type */
+  /* all types in one shape, and all shapes in one type */
   for (size_t type = 0; type < sizeof types / sizeof *types; type++)
     run(&opencl, type, 5);
   for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)

@@ -1,5 +1,5 @@
-/* The model of images. Written from the specification's text (section 8 of the OpenCL 3.0
- * API on formats, "Image Addressing and Filtering"), not from the driver.
+/* The image model. It follows the text of the specification (section 8 of the OpenCL 3.0 API on
+ * formats, "Image Addressing and Filtering"), not the driver.
  */
 #include "tests/end_to_end/kernels/image_model.h"
 
@@ -114,7 +114,7 @@ static double from_srgb(double s) {
   return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
 }
 
-/* The channels as they lie in memory, and those of a packed texel in the order R, G, B. */
+/* The channels in memory order, and those of a packed texel in the order R, G, B. */
 static void channels(const cl_image_format *format, const void *texel, double c[4]) {
   const cl_channel_type type = format->image_channel_data_type;
   uint32_t word = 0;
@@ -175,14 +175,14 @@ static int clamp(double x, int least, int most) {
   return x > most ? most : x > least ? (int)x : least;
 }
 
-/* The texel of an index that has been wrapped: clamped, or BORDER. */
+/* Returns the texel index after wrapping: a clamped index or BORDER. */
 static int address(const struct model_sampler *sampler, double index, int size) {
   if (sampler->addressing == CL_ADDRESS_CLAMP)
     return index < 0 || index > size - 1 ? BORDER : (int)index;
   return clamp(index, 0, size - 1);
 }
 
-/* The coordinate in texels; the floats are those of the specification's formulas. */
+/* Converts a coordinate to texels, with the float arithmetic of the specification's formulas. */
 static float unnormalized(const struct model_sampler *sampler, float s, int size) {
   switch (sampler->addressing) {
   case CL_ADDRESS_REPEAT:
@@ -278,7 +278,7 @@ void model_write(const cl_image_format *format, const double colour[4], double w
   case CL_UNORM_INT16:
     step = 1 / 65535.0;
     break;
-  case CL_UNORM_SHORT_565: /* of red and blue, the coarser ones */
+  case CL_UNORM_SHORT_565: /* red and blue have fewer bits */
   case CL_UNORM_SHORT_555:
     step = 1 / 31.0;
     break;
@@ -299,13 +299,13 @@ void model_write(const cl_image_format *format, const double colour[4], double w
     break;
   case CL_HALF_FLOAT:
     least = -65504, most = 65504;
-    for (int i = 0; i < 4; i++) /* half of the last place */
+    for (int i = 0; i < 4; i++) /* half a unit in the last place */
       step = fmax(step, fmax(fabs(colour[i]) / 1024, ldexp(1, -24)));
     break;
   default:
     least = -INFINITY, most = INFINITY;
   }
-  /* The curve of sRGB is steepest at the upper end. */
+  /* The sRGB curve is steepest at the upper end. */
   *error = step * (is_srgb(format) ? 0.6 * 2.4 : 0.5) + 1e-6 * (step > 0);
   double c[4], texel[4] = {0, 0, 0, 1};
   for (int i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
-/* A model of images from the specification's text, in double precision on the CPU: the meaning of
- * a texel's bytes, and the results of samplers.
+/* A model of images on the CPU in double precision, from the text of the specification: the meaning
+ * of a texel's bytes and the results of samplers.
  */
 #ifndef TEGRACL_IMAGE_MODEL_H
 #define TEGRACL_IMAGE_MODEL_H
@@ -12,7 +12,7 @@ struct model_image {
   cl_image_format format;
   int dimensions;     /* of a layer */
   bool is_array;      /* size[dimensions] layers */
-  int size[3];        /* 1 where there is no such dimension */
+  int size[3];        /* 1 in dimensions that do not exist */
   const void *texels; /* without gaps */
   size_t texel_bytes;
 };
@@ -26,14 +26,15 @@ struct model_sampler {
 size_t model_texel_bytes(const cl_image_format *format);
 bool model_is_integer(const cl_image_format *format);
 
-/* Red, green, blue, alpha of a texel, integers as they are. */
+/* Decodes a texel to red, green, blue and alpha. Integers are not converted. */
 void model_decode(const cl_image_format *format, const void *texel, double colour[4]);
 
-/* What a read at a coordinate gives. *largest: the largest component that went into it. */
+/* Computes the result of a read at a coordinate. Sets *largest to the largest component that it
+ * uses. */
 void model_sample(const struct model_image *image, const struct model_sampler *sampler,
                   const float at[4], double colour[4], double *largest);
 
-/* What a write of a colour leaves, decoded again, and how far from it a result may be. */
+/* Computes the result of writing a colour, decoded again, and the allowed error. */
 void model_write(const cl_image_format *format, const double colour[4], double written[4],
                  double *error);
 

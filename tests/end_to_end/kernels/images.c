@@ -1,7 +1,7 @@
-/* Images end to end: every format of every type of image, read through every sampler and
- * written, against the model; copies, fills and maps; images in buffers and in images;
- * samplers and queries in kernels. Arguments: images.cl, then which part: reads, writes,
- * rest, or the rest without optimization.
+/* Images end to end, compared with the model: every format of every image type is read through
+ * every sampler and written; copies, fills and maps; images in buffers and in images; samplers and
+ * queries in kernels. Arguments: images.cl and the part: reads, writes, rest, or the rest without
+ * optimization.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 enum { POINTS = 192, TEXELS_MAX = 128, FORMATS_MAX = 128 };
 
-/* The types, by the names that the kernels have for them. */
+/* Image types, with their names in kernels. */
 static const struct kind {
   const char *name;
   cl_mem_object_type type;
@@ -88,7 +88,7 @@ static cl_image_desc desc_of(const struct kind *kind) {
   return desc;
 }
 
-/* Random texels; floats are numbers, of a size that sums do not lose. */
+/* Random texels. Floats are numbers of a size that sums do not lose. */
 static void fill_texels(const cl_image_format *format, unsigned char *texels, size_t bytes) {
   for (size_t i = 0; i < bytes; i++)
     texels[i] = (unsigned char)random_bits();
@@ -97,7 +97,7 @@ static void fill_texels(const cl_image_format *format, unsigned char *texels, si
     memcpy(texels + i, &number, 4);
   }
   for (size_t i = 1; format->image_channel_data_type == CL_HALF_FLOAT && i < bytes; i += 2)
-    texels[i] &= 0xbf; /* exponents of at most 15: less than 2 */
+    texels[i] &= 0xbf; /* exponents up to 15, so less than 2 */
 }
 
 struct picture {
@@ -124,8 +124,8 @@ static void picture_open(struct picture *picture, const struct kind *kind,
   CHECK_CL(error, CL_SUCCESS);
 }
 
-/* Coordinates in texels from before the first to after the last, on, between and beside
- * their edges, and very large ones. */
+/* Coordinates in texels, from before the first to after the last: on, between and next to their
+ * edges, and very large ones. */
 static void choose_points(const struct kind *kind, const struct model_sampler *sampler,
                           cl_float4 at[POINTS]) {
   for (int i = 0; i < POINTS; i++)
@@ -175,10 +175,10 @@ static bool by_textures(void) {
   return value && !strcmp(value, "hardware");
 }
 
-/* How far a component may be from the model's. A filter rounds each of its steps to float; a
- * format's conversion is rounded once, but that of sRGB, which the specification wants within half
- * a step of 8 bits. The texture units round each weight to 1/256, and a filtered channel of 16 bits
- * to these. */
+/* Returns the allowed difference between a component and the model. A filter rounds each step to
+ * float. A format conversion is rounded once, except for sRGB, for which the specification allows
+ * half a step of 8 bits. The texture units round each weight to 1/256, and a filtered 16-bit
+ * channel to 16 bits. */
 static double tolerance(const struct model_image *model, const struct model_sampler *sampler,
                         double largest) {
   const double srgb = model->format.image_channel_order >= CL_sRGB ? 2e-6 : 0;
@@ -270,7 +270,7 @@ static cl_sampler make_sampler(const struct model_sampler *sampler) {
   return made;
 }
 
-/* Whole coordinates, as the kernels that take integers round them. */
+/* Rounds coordinates to integers, like the kernels with integer coordinates. */
 static void round_down(cl_float4 at[POINTS]) {
   for (int i = 0; i < POINTS; i++)
     for (int d = 0; d < 4; d++)
@@ -310,7 +310,7 @@ static void read_one(const struct kind *kind, const cl_image_format *format) {
     }
     CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
   }
-  /* Undefined coordinates do no harm. */
+  /* Undefined coordinates must not cause a fault. */
   const float strange[] = {INFINITY, -INFINITY, NAN, 3e38f, -3e38f, 1e-45f, -0.0f};
   for (int i = 0; i < POINTS * 4; i++)
     at[i / 4].s[i % 4] = strange[random_bits() % (sizeof strange / sizeof *strange)];
@@ -321,7 +321,7 @@ static void read_one(const struct kind *kind, const cl_image_format *format) {
     CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
   }
   run(bare, at, got);
-  /* Without a sampler, inside the image. */
+  /* Reads without a sampler, inside the image. */
   for (int i = 0; i < POINTS; i++)
     for (int d = 0; d < 3; d++)
       at[i].s[d] = (float)(random_bits() % (unsigned)kind->size[d]);
@@ -368,7 +368,7 @@ static void check_written(const struct kind *kind, const cl_image_format *format
   }
 }
 
-/* Writes every texel of an image, and some outside it, which must do nothing. */
+/* Writes every texel of an image, and some outside it, which must have no effect. */
 static void write_one(const struct kind *kind, const cl_image_format *format) {
   struct picture picture;
   cl_float4 at[POINTS];
@@ -405,7 +405,7 @@ static void write_one(const struct kind *kind, const cl_image_format *format) {
            CL_SUCCESS);
   for (int i = 0; i < count; i++)
     check_written(kind, format, &colour[i], texels + (size_t)i * bytes);
-  /* A fill leaves what a kernel writes. */
+  /* A fill has the same result as a write by a kernel. */
   const size_t one[3] = {1, 1, 1};
   for (int i = 0; i < 8; i++) {
     const size_t place[3] = {(size_t)at[i].s[0], (size_t)at[i].s[1], (size_t)at[i].s[2]};
@@ -559,7 +559,8 @@ static void check_sizes(void) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* Samplers of the program, in the kernel and at program scope, and handed to a function. */
+/* Samplers that the program declares, in a kernel and at program scope, and passed to a
+ * function. */
 static void check_literals(void) {
   static const struct model_sampler sampler = {CL_TRUE, CL_ADDRESS_MIRRORED_REPEAT,
                                                CL_FILTER_LINEAR};
@@ -582,7 +583,7 @@ static void check_literals(void) {
   CHECK_CL(clReleaseMemObject(picture.image), CL_SUCCESS);
 }
 
-/* Reads of an image of floats in a picture's texels, through every sampler. */
+/* Reads an image that shares a picture's texels, through every sampler. */
 static void check_view(struct picture *picture, const struct kind *kind, cl_mem image,
                        cl_channel_order order) {
   cl_float4 at[POINTS];
@@ -609,8 +610,8 @@ static void check_view(struct picture *picture, const struct kind *kind, cl_mem 
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* An image in a buffer, with texels after each row and rows after each slice that are
- * not its own; and, of two dimensions, an sRGB image in it. */
+/* An image in a buffer, with gaps after each row and slice that must not change. For two
+ * dimensions also an sRGB image in it. */
 static void check_in_buffer(const struct kind *kind) {
   enum { GAP = 5, BYTES_MAX = 2048 };
   static unsigned char bytes[BYTES_MAX];

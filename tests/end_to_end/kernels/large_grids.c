@@ -1,5 +1,5 @@
-/* Launches with more work-groups than a descriptor's fields hold: 2^31 - 1 in x and
- * 65535 in y and z. Each work-item counts in a bucket of its ids.
+/* Launches with more work-groups than the fields of a QMD allow: 2^31 - 1 in x, and 65535 in y and
+ * z. Each work-item counts in a bucket that its IDs select.
  */
 #include <stdint.h>
 #include <unistd.h>
@@ -33,14 +33,14 @@ static const struct {
     {{1, 200000, 2}, {1, 2, 1}, {5, 7, 9}},
     {{2, 1, 140000}, {2, 1, 1}, {0, 1, 1000000}},
     {{1, 66000, 3}, {0}, {0, 3, 0}},  /* the runtime chooses */
-    {{1, 100003, 1}, {0}, {0, 0, 0}}, /* a prime: no work-group size helps */
+    {{1, 100003, 1}, {0}, {0, 0, 0}}, /* prime, so no work-group size divides it */
     {{200000, 1, 1}, {1, 1, 1}, {1, 0, 0}},
     {{1, 18 * 65535 + 5, 1}, {1, 1, 1}, {0, 0, 0}}, /* more grids than are submitted at once */
 };
 
-/* A launch beyond the limits fails at once. One that would never end returns, and so do other calls
- * after it and beside it. */
-enum { WORKER_US = 100000 }; /* for the queue's worker to submit all that it will */
+/* A launch beyond the limits fails at once. A launch that would never end returns, and so do
+ * other calls after it and at the same time. */
+enum { WORKER_US = 100000 }; /* time for the queue's worker to submit its part */
 static void try_endless(struct opencl *opencl, cl_kernel kernel) {
   static const size_t too_many[][3] = {{(size_t)1 << 32, (size_t)1 << 32, (size_t)1 << 32},
                                        {((size_t)1 << 62) + 1, 2, 1},
@@ -73,7 +73,7 @@ static void try_endless(struct opencl *opencl, cl_kernel kernel) {
   }
 }
 
-/* A recording has all its grids in memory. */
+/* A recording has all of its grids in memory. */
 static void record_endless(struct opencl *opencl, cl_kernel kernel) {
   static const size_t many[3] = {1, 0x7fffffff, 0x7fffffff}, few[3] = {1, 70000, 1},
                       one[3] = {1, 1, 1};

@@ -1,6 +1,7 @@
-/* Launches of OpenCL C 2.0 and later whose last work-groups are smaller: each work-item checks the
- * results of the work-item functions and counts; work-groups are counted by their sums. Such
- * launches are refused for programs that require uniform work-groups or are of an older language.
+/* Launches of OpenCL C 2.0 and later whose last work-groups are smaller. Each work-item checks the
+ * results of the work-item functions and counts, and the sums show the number of work-groups. Such
+ * launches are refused for programs that require uniform work-groups or have an older language
+ * version.
  */
 #include "tests/end_to_end/opencl.h"
 

@@ -1,6 +1,6 @@
-/* printf in kernels, from OpenCL C to the standard output: every conversion, many
- * work-items, helper functions and loops under divergence, a full buffer, loaded and
- * linked programs, several queues and threads, command buffers.
+/* printf in kernels, from OpenCL C to standard output: all conversions, many work-items, helper
+ * functions and loops with divergence, a full buffer, loaded and linked programs, several queues
+ * and threads, and command buffers.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static void begin(void) {
   CHECK(dup2(fileno(capture), STDOUT_FILENO) >= 0);
 }
 
-/* The C library's buffer has been flushed by the driver, so nothing is left in it. */
+/* The driver has flushed the C library's buffer, so it is empty. */
 static const char *end(void) {
   CHECK(dup2(saved_stdout, STDOUT_FILENO) >= 0);
   close(saved_stdout);
@@ -110,7 +110,7 @@ static const struct {
     {"%d", "printf(\"\")", "0"},
 };
 
-/* One kernel for all rows. */
+/* One kernel prints all rows. */
 static void conversions(const struct opencl *opencl, const char *options) {
   static char source[SOURCE_MAX], expected[SOURCE_MAX];
   char *at =
@@ -129,7 +129,7 @@ static void conversions(const struct opencl *opencl, const char *options) {
 
 /* ---- many work-items --------------------------------------------------------------- */
 
-/* The lines of each work-item are whole and in its order, with others between them. */
+/* The lines of each work-item are complete and in order, with other lines between them. */
 static void items(const struct opencl *opencl) {
   enum { ITEMS = 2000, LINES = 4 };
   static int next[ITEMS];
@@ -239,7 +239,7 @@ static void loaded_binary(const struct opencl *opencl) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* A kernel that prints only through a function of a library. */
+/* A kernel that only prints through a library function. */
 static void linked_library(const struct opencl *opencl) {
   cl_program parts[] = {
       opencl_program(opencl, "void say(int n) { printf(\"a library says %d\\n\", n); }"),
@@ -270,7 +270,7 @@ static void linked_library(const struct opencl *opencl) {
 
 static const char numbered[] = "kernel void k(int n) { printf(\"launch %d\\n\", n); }";
 
-/* The output of a chain across two queues, in its order, once its end is waited for. */
+/* After a wait for the end of a chain across two queues, its output is complete and in order. */
 static void two_queues(const struct opencl *opencl) {
   enum { LAUNCHES = 20 };
   cl_int error;
@@ -300,7 +300,7 @@ static void two_queues(const struct opencl *opencl) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* Launches that print keep their order among the others, in every replay. */
+/* Launches that print keep their order among the others in every replay. */
 static void command_buffer(const struct opencl *opencl) {
   static const char counts[] = "kernel void k(global int *p) { printf(\"%d \", p[0]++); }\n",
                     doubles[] = "kernel void k(global int *p) { p[0] *= 2; }\n";

@@ -1,6 +1,6 @@
 /* Program-scope variables of OpenCL C 3.0: initial values of every kind, pointers to other
- * variables, what a launch leaves for the next, static variables of functions, the queries
- * of sizes, and a program from a binary, which begins with the initial values.
+ * variables, values that a launch leaves for the next one, static variables in functions, queries
+ * of sizes, and a program from a binary, which starts with the initial values.
  */
 #include "tests/end_to_end/opencl.h"
 

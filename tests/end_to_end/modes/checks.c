@@ -1,5 +1,5 @@
-/* TEGRACL_EMULATOR=check, through the loader: each case is a kernel with one
- * mistake, and the report must name the kernel, the work-item and the cause.
+/* TEGRACL_EMULATOR=check through the loader. Each case is a kernel with one mistake. The report
+ * must state the kernel, the work-item and the cause.
  */
 #include "tests/end_to_end/opencl.h"
 
@@ -9,15 +9,15 @@
 
 enum { REPORT_BYTES = 1 << 16 };
 
-/* A kernel with one mistake, or none: then expected is empty. */
+/* A kernel with one mistake, or without one if expected is empty. */
 struct fault_case {
   const char *name;
   const char *options; /* NULL: check */
-  const char *source;  /* kernel void k(global int *p, ulong n, global int *q) */
+  const char *source;  /* signature: kernel void k(global int *p, ulong n, global int *q) */
   cl_ulong n;
   size_t global, local;
   size_t buffer; /* bytes of p and q */
-  bool ends;     /* the mistake makes the context unusable */
+  bool ends;     /* whether the mistake makes the context unusable */
   const char *expected[5];
   cl_mem_flags flags; /* of p */
   bool unwritten;     /* p and q; else zeros */
@@ -517,7 +517,7 @@ static void expect_none(void) {
   exit(1);
 }
 
-/* Each line of a report has the place, the access and the work-item. */
+/* Each line of a report states the place, the access and the work-item. */
 static void expect_complete(void) {
   static const char *const parts[] = {"kernel k +0x", ", line ",
                                       " of the program source: ", ": work-item (", ") of group ("};
@@ -583,7 +583,7 @@ static void launch_one(const struct opencl *opencl, cl_kernel kernel) {
            CL_SUCCESS);
 }
 
-/* The address that kernels see of a buffer. */
+/* Returns the address of a buffer in kernels. */
 static cl_ulong address_of(const struct opencl *opencl, cl_mem buffer) {
   cl_int error;
   cl_ulong address = 0;
@@ -624,7 +624,7 @@ static void freed(void) {
   expect_complete();
 }
 
-/* An index into one buffer reaches another that exists. */
+/* An index into one buffer exceeds it and addresses another buffer. */
 static void adjacent_buffer(void) {
   struct opencl opencl;
   cl_int error;
@@ -653,8 +653,8 @@ static void adjacent_buffer(void) {
   expect_complete();
 }
 
-/* A pointer that a kernel loads from memory is not tracked to a buffer, but memory after its buffer
- * is not mapped. */
+/* Check mode does not know to which buffer a pointer from memory belongs, but the memory after
+ * the buffer is not mapped. */
 static void stored_pointer(void) {
   struct opencl opencl;
   cl_int error;
@@ -682,7 +682,7 @@ static void stored_pointer(void) {
   expect_complete();
 }
 
-/* Memory that the host has written, in any way, counts as written. */
+/* Memory that the host has written in any way counts as initialised. */
 static void host_writes(void) {
   struct opencl opencl;
   cl_int error;
@@ -730,7 +730,7 @@ static void host_writes(void) {
   expect_none();
 }
 
-/* An unknown word in TEGRACL_EMULATOR: one message, and no device. */
+/* An unknown word in TEGRACL_EMULATOR causes one message, and no device is found. */
 static void unknown(void) {
   cl_platform_id platform;
   cl_uint count = 0;

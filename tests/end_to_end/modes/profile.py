@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""profile.py SAMPLES: what the profile counts of kernels whose counts are known."""
+"""Compares the profile of kernels with their known counts.
+
+Usage: profile.py SAMPLES
+"""
 import json
 import os
 import subprocess
@@ -9,7 +12,7 @@ import tempfile
 
 
 def profile_of(board, *samples):
-    """The JSON and the text of samples on a board."""
+    """Returns the JSON and the text of the profile of samples on a board."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.json")
         env = dict(os.environ, TEGRACL_EMULATOR=board + "profile:" + path)
@@ -39,7 +42,7 @@ assert abs(vadd["bound_seconds"]["issue"] / issue - 1) < 1e-6
 matmul = kernels["matmul"]
 assert matmul["shared_passes"] >= matmul["shared_requests"] > 0
 
-# The bounds are the chosen board's: docs/hardware/command-stream.md 9.2.
+# The bounds are those of the selected board: docs/hardware/command-stream.md 9.2.
 nano, _ = profile_of("board:nano8,", "vadd")
 assert (nano["sms"], nano["clock_hz"], nano["dram_bytes_per_second"]) == (8, 625e6, 68e9)
 (slow,) = nano["kernels"]

@@ -1,5 +1,5 @@
-/* Adversarial mode's L1 caches, as OpenCL C sees them: work-groups that communicate without
- * the necessary fences read stale data under some seeds; with the fences, under none.
+/* The L1 caches of adversarial mode in OpenCL C: work-groups that communicate without the required
+ * fences read stale data under some seeds. With the fences they never do.
  *
  *   stale STALE.CL KERNEL LOCAL_SIZE PROGRAMS ROUNDS [right]   right: there is no wrong way
  */
@@ -13,7 +13,7 @@ enum {
   SEEDS = 12,
   SOURCE_BYTES = 1 << 16,
   STALE = 99,
-  /* As stale.cl has them. */
+  /* The same values as in stale.cl. */
   GROUPS = 24,
   WORDS = 4096,
   ROUND_AT = 2048,
@@ -26,7 +26,7 @@ struct client {
   cl_uint programs, rounds;
 };
 
-/* One launch. False: a result is not 1. */
+/* Launches the kernel. Returns false if a result is not 1. */
 static bool launch(const struct opencl *opencl, cl_kernel kernel, const cl_mem buffer[2],
                    size_t local, cl_uint value, cl_uint round) {
   const cl_uint words[WORDS] = {[ROUND_AT] = round, [VALUE_AT] = value};
@@ -47,7 +47,7 @@ static bool launch(const struct opencl *opencl, cl_kernel kernel, const cl_mem b
   return true;
 }
 
-/* A kernel of a program made for it. */
+/* A kernel of a program that was built for it. */
 static bool run(const struct opencl *opencl, const struct client *client, const char *options,
                 cl_uint value) {
   cl_int error;
@@ -69,7 +69,8 @@ static bool run(const struct opencl *opencl, const struct client *client, const 
   return good;
 }
 
-/* The exit status of a child process. Its programs use the same memory one after the other. */
+/* Returns the exit status of a child process. Its programs use the same memory one after
+ * another. */
 static int child(const struct client *client, const char *more) {
   struct opencl opencl;
   opencl_open(&opencl);
@@ -83,7 +84,7 @@ static int child(const struct client *client, const char *more) {
   return 0;
 }
 
-/* The number of seeds under which something stale was read. */
+/* Returns the number of seeds under which stale data was read. */
 static int stale(const struct client *client, const char *options) {
   int count = 0;
   for (int seed = 1; seed <= SEEDS; seed++) {

@@ -1,4 +1,4 @@
-/* Children of fork: what they must not have, and how they end. */
+/* Children of fork: resources that they must not inherit, and how they exit. */
 #ifndef TEGRACL_TEST_CHILDREN_H
 #define TEGRACL_TEST_CHILDREN_H
 
@@ -12,8 +12,8 @@ static inline bool is_memfd(const char *name) {
   return strstr(name, "/memfd:");
 }
 
-/* The files and the shared memory of a software Orin are memfds, and so is the output of a compile
- * helper. Ends the test if this process has any, open or mapped. */
+/* Ends the test if this process has a memfd open or mapped. The software Orin uses memfds for
+ * its files and shared memory, and a compile helper for its output. */
 static inline void no_memfds(void) {
   char target[256], line[512];
   DIR *folder = opendir("/proc/self/fd");
@@ -31,8 +31,8 @@ static inline void no_memfds(void) {
   fclose(maps);
 }
 
-/* Runs destructors. Not under AddressSanitizer: what only the parent's other threads or its
- * device pointed to would count as leaked. */
+/* Exits and runs destructors. Under AddressSanitizer exits without them, because memory to which
+ * only the parent's other threads or its device pointed would be reported as leaked. */
 static inline void end_by_exit(void) {
 #ifdef __SANITIZE_ADDRESS__
   _exit(0);

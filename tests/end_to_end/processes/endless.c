@@ -1,5 +1,5 @@
-/* A client that works until it is killed: contexts, builds of new sources, launches with
- * callbacks.
+/* A client that works until it is killed: it creates contexts, builds new sources, and launches
+ * kernels with callbacks.
  */
 #include <time.h>
 #include <unistd.h>

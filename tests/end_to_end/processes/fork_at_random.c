@@ -1,6 +1,6 @@
-/* Forks at random times while the threads of a program use the GPU, wait, build and get
- * callbacks: their results are right. Each child opens the device itself, or becomes another
- * program that has nothing of it, or just ends.
+/* Forks at random times while the threads of a program use the GPU, wait, build and get callbacks.
+ * Their results must be right. Each child opens the device itself, executes another program, which
+ * must not inherit anything of the device, or just exits.
  *
  *   fork_at_random COUNT
  */
@@ -23,7 +23,7 @@ static void CL_CALLBACK count(cl_event event, cl_int status, void *counter) {
   atomic_fetch_add((atomic_int *)counter, 1);
 }
 
-/* A queue, a program and a buffer, and what they should do; seed makes sources differ. */
+/* A queue, a program and a buffer, with the expected results. seed makes the sources differ. */
 static void round_of_work(const struct opencl *opencl, unsigned seed) {
   enum { LAUNCHES = 8, N = 1000 };
   char text[512];
@@ -60,7 +60,7 @@ static void round_of_work(const struct opencl *opencl, unsigned seed) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* The first has its own contexts, the others share one. */
+/* The first thread has its own contexts; the others share one. */
 static void *work(void *argument) {
   const unsigned thread = *(const unsigned *)argument;
   for (unsigned i = 0; i < ROUNDS_MIN || !atomic_load(&over); i++) {

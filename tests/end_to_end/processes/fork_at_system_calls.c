@@ -1,6 +1,6 @@
-/* A fork at every system call of the driver, from the opening of the device on: the
- * parent's work continues undisturbed; the child has none of its handles, fds and mappings,
- * hangs at no lock, opens the device itself and works.
+/* Forks at each system call of the driver after the device is opened. The parent's work must
+ * continue undisturbed. The child must not have the parent's handles, file descriptors or mappings,
+ * must not wait for a lock forever, and must be able to open the device itself.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ static void in_child(void) {
     lifecycle_check();
 }
 
-/* With the library's destructors, and without. */
+/* With the library's destructors and without them. */
 static void end_child(void) {
   in_child();
   end_by_exit();
@@ -92,7 +92,7 @@ static void child_was_well(unsigned nth) {
   exit(1);
 }
 
-/* False: there are fewer calls. */
+/* Returns false if there are fewer calls. */
 static bool fork_in_a_life(unsigned nth) {
   alarm(HANG_S);
   parents = (struct lifecycle){0};
@@ -106,7 +106,7 @@ static bool fork_in_a_life(unsigned nth) {
   return true;
 }
 
-/* Each in its own process, as the device is opened once in each. */
+/* Each in its own process, because a process opens the device once. */
 static bool fork_in_an_opening(unsigned nth) {
   int status;
   const pid_t opener = fork();

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""killed.py COUNT PROGRAM...: a client that is killed at random moments, COUNT times,
-leaves nothing behind: no compile helper or what that has started, no file outside the
-cache, no shared memory. PROGRAM: endless.c, perhaps run by tegracl-emulate.
+"""Kills a client at random times, COUNT times. It must not leave compile helpers or their
+children, files outside the cache, or shared memory.
+
+Usage: killed.py COUNT PROGRAM...
+PROGRAM is that of endless.c, which tegracl-emulate may run.
 """
 import os
 import pathlib
@@ -14,12 +16,12 @@ import uuid
 
 COUNT, PROGRAM = int(sys.argv[1]), sys.argv[2:]
 MARK = f"TEGRACL_TEST_MARK={uuid.uuid4()}"
-# A helper ends soon after its client.
+# A helper exits soon after its client.
 GONE_S = 300
 
 
 def marked():
-    """Processes that come from a client of this test."""
+    """Yields the processes that a client of this test has started."""
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if MARK.encode() in (folder / "environ").read_bytes().split(b"\0"):
@@ -29,7 +31,7 @@ def marked():
 
 
 def kill_them(environment, cache):
-    # The first one shows how long a client takes to its second build.
+    # The first client shows how long the second build takes to start.
     begin = time.monotonic()
     for number in range(COUNT):
         client = subprocess.Popen(PROGRAM, env=environment)
@@ -73,8 +75,8 @@ with tempfile.TemporaryDirectory() as name:
     assert not left, left
     files = [path for path in folder.iterdir() if path != cache]
     assert not files, files
-    # What was being written to the cache when its writer died had no name yet; on file
-    # systems that have no such files the next writer sweeps it out.
+    # A file that was being written to the cache has no name yet, and disappears with its writer. On
+    # file systems without unnamed files the next writer deletes it.
     suffixes = (".bin",) if has_unnamed_files(name) else (".bin", ".tmp")
     built = list(cache.rglob("*.bin"))
     others = [path for path in cache.rglob("*")

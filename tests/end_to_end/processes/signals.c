@@ -1,4 +1,4 @@
-/* No signal handler of the application runs on a thread of the driver, except for a fault that
+/* Signal handlers of the application do not run on threads of the driver, except for a fault that
  * the application's callback causes there.
  */
 #include <dirent.h>
@@ -19,15 +19,15 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 enum { FAULTS = sizeof faults / sizeof faults[0], CALLBACKS = 2 };
 
 static atomic_int called, handled;
-static atomic_bool handled_here; /* by the thread that caused the fault */
+static atomic_bool handled_here; /* in the thread that caused the fault */
 static pthread_t main_thread;
 
 static uint64_t bit(int number) {
   return UINT64_C(1) << (number - 1);
 }
 
-/* All that must be blocked; glibc keeps its own two open (SIGRTMIN is above them), and no program
- * can block SIGKILL and SIGSTOP. */
+/* Signals that must be blocked. glibc does not block its own two (those below SIGRTMIN), and a
+ * program cannot block SIGKILL and SIGSTOP. */
 static uint64_t wanted_mask(void) {
   uint64_t mask = UINT64_MAX & ~bit(SIGKILL) & ~bit(SIGSTOP);
   for (int i = 0; i < FAULTS; i++)
@@ -37,7 +37,7 @@ static uint64_t wanted_mask(void) {
   return mask;
 }
 
-/* A thread of the process: what it blocks. */
+/* Reads the signals that a thread of the process blocks. */
 static bool blocked_by(const char *thread, uint64_t *mask) {
   char path[300], line[256];
   bool found = false;
@@ -50,7 +50,7 @@ static bool blocked_by(const char *thread, uint64_t *mask) {
   return found;
 }
 
-/* Looks at all threads but this one; how many there are. */
+/* Checks all threads except this one. Returns their number. */
 static int check_threads(void) {
   int threads = 0;
   DIR *folder = opendir("/proc/self/task");
@@ -91,7 +91,7 @@ static void note_callback(void) {
 }
 
 static void CL_CALLBACK event_done(cl_event event, cl_int status, void *data) {
-  raise(SIGFPE); /* as its own fault */
+  raise(SIGFPE); /* like a fault of the callback itself */
   note_callback();
 }
 
@@ -115,7 +115,8 @@ int main(void) {
   *(volatile int *)flag = 0;
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
 
-  /* A thread for the callback, one for the command that waits for the host, and the device's. */
+  /* There is a thread for the callback, one for the command that waits for the host, and one for
+   * the device. */
   cl_event user_event = clCreateUserEvent(opencl.context, &error), launched;
   const size_t one = 1;
   CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, NULL, 0, NULL, &launched),
@@ -127,7 +128,7 @@ int main(void) {
   printf("%d threads beside main\n", threads);
   CHECK(threads >= 2);
 
-  /* A build in a thread; signals wait for the only thread that takes them. */
+  /* Builds in a thread. Signals remain pending for the only thread that accepts them. */
   sigemptyset(&user);
   sigaddset(&user, SIGUSR1);
   CHECK(pthread_sigmask(SIG_BLOCK, &user, NULL) == 0);

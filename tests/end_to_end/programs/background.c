@@ -1,6 +1,6 @@
 /* Programs whose units are compiled after clBuildProgram has returned. The NVRTC is
- * tests/end_to_end/programs/held_nvrtc.c, which compiles the kernel "held" once there is a file
- * "go": a call that waits for that kernel without need never returns.
+ * tests/end_to_end/programs/held_nvrtc.c, which does not compile the kernel "held" before the file
+ * "go" exists. So a call that waits for that kernel unnecessarily never returns.
  *
  *   background NVRTC      NVRTC: held_nvrtc
  */
@@ -14,7 +14,7 @@
 #include "tests/end_to_end/opencl.h"
 #include "tests/end_to_end/programs/unit_source.h"
 
-enum { LOG_BYTES = 1 << 16, THREADS = 16, EXTRA = 7 /* what the added kernel computes with */ };
+enum { LOG_BYTES = 1 << 16, THREADS = 16, EXTRA = 7 /* constant in the additional kernel */ };
 
 static char folder[] = "/tmp/tegracl-background-XXXXXX";
 static struct opencl opencl;
@@ -115,7 +115,8 @@ static void check_plan(cl_program program, const char *extra) {
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-/* Kernels run while another is compiled; the binary is that of a build that waits for all. */
+/* Kernels run while another one is compiled. The binary is the same as that of a build that
+ * waits for all units. */
 static void test_order(void) {
   cl_int error;
   size_t size, full_size;
@@ -142,7 +143,7 @@ static void test_order(void) {
   remove_file("go");
 }
 
-/* Options and errors that clBuildProgram waits for. */
+/* Options and errors for which clBuildProgram waits until the end of the build. */
 static void test_waits(void) {
   cl_program program = build("last", "-cl-nv-verbose");
   CHECK(strstr(log_of(program), "k0: ") && strstr(log_of(program), "last: "));
@@ -159,7 +160,7 @@ static void test_waits(void) {
   release(program);
 }
 
-/* A unit that fails after the program was accepted. */
+/* A unit fails after the program has been accepted. */
 static void test_failure(void) {
   cl_int error;
   cl_kernel kernels[KERNELS + 1];
@@ -212,7 +213,7 @@ static void test_object(void) {
   free(binary);
 }
 
-/* A unit fails, but the program can be built in one piece. */
+/* A unit fails, but the program can be built as one module. */
 static void test_whole(void) {
   make_file("break-unit");
   cl_program program = build("broken", "");
@@ -273,7 +274,7 @@ static void test_threads(void) {
   remove_file("go");
 }
 
-/* A build whose program is released blocks no other, and does not make the next one fail. */
+/* A build whose program is released does not block other builds, nor make the next one fail. */
 static void test_release(void) {
   cl_int error;
   cl_program program = build("held", "");
@@ -283,7 +284,7 @@ static void test_release(void) {
   run_kernel(&opencl, opencl.queue, kernel, 0, 0);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
   program = build("held", "");
-  /* Built again during a build. */
+  /* The program is built again during its build. */
   CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
   make_file("go");
   run_extra(program, "held");
@@ -291,20 +292,20 @@ static void test_release(void) {
   remove_file("go");
 }
 
-/* A child does not wait for the parent's builds, and can build itself. */
+/* A child of fork does not wait for the parent's builds, and can build programs itself. */
 static void test_fork(void) {
   cl_program program = build("held", "");
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-#ifndef __SANITIZE_THREAD__ /* which has no threads in such a child */
+#ifndef __SANITIZE_THREAD__ /* which cannot start threads in such a child */
     opencl_open(&opencl);
     cl_program own = build("last", "");
     run_extra(own, "last");
     release(own);
     opencl_close(&opencl);
 #endif
-    _exit(0); /* memory of threads that it lacks is lost */
+    _exit(0); /* Memory of threads that do not exist in the child is lost. */
   }
   int status;
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -333,11 +334,11 @@ int main(int argc, char **argv) {
   test_fork();
   cl_program last = build("held", "");
   CHECK(rmdir(folder) == 0);
-#ifdef __SANITIZE_ADDRESS__ /* which would report what is not released */
+#ifdef __SANITIZE_ADDRESS__ /* it would report objects that are not released */
   release(last);
   opencl_close(&opencl);
 #else
-  (void)last; /* the process ends in the middle of its build */
+  (void)last; /* The process exits during its build. */
 #endif
   return 0;
 }

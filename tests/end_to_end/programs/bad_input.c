@@ -1,5 +1,5 @@
-/* Bad input from the application: each gives the specification's error and a
- * helpful message, and the application can continue.
+/* Invalid input from the application. Each must cause the error of the specification and a helpful
+ * message, and the application must be able to continue.
  *
  *   bad_input syntax | fault | binary | nvrtc
  */
@@ -22,7 +22,7 @@ static void expect_in(const char *text, const char *part) {
   }
 }
 
-/* clang's message with the user's line number. */
+/* clang's message has the line number of the user's source. */
 static void syntax(void) {
   struct opencl opencl;
   opencl_open(&opencl);
@@ -44,8 +44,8 @@ static void syntax(void) {
   opencl_close(&opencl);
 }
 
-/* A kernel that reads far outside its buffer: a failed event and a message; a
- * new context works. */
+/* A kernel that reads far outside its buffer causes a failed event and a message. A new context
+ * works. */
 static void fault(void) {
   struct opencl opencl;
   opencl_open(&opencl);
@@ -101,7 +101,7 @@ static void fault(void) {
   opencl_close(&opencl);
 }
 
-/* Every truncation of a program binary, and a damaged byte. */
+/* Truncates a program binary to every length, and damages a byte. */
 static void binary(void) {
   struct opencl opencl;
   opencl_open(&opencl);
@@ -133,7 +133,7 @@ static void binary(void) {
   opencl_close(&opencl);
 }
 
-/* No NVRTC on the machine: the build says what to install. */
+/* Without NVRTC the build fails, with a log that says what to install. */
 static void nvrtc(void) {
   setenv("TEGRACL_NVRTC", "/nonexistent", 1);
   setenv("TEGRACL_CACHE", "0", 1);

@@ -1,5 +1,5 @@
 /* Sources that make the compiler run out of memory, run forever or crash, and a compiler that is
- * killed: the build fails with a log that says so, and the next one works.
+ * killed. The build must fail with a log that says so, and the next one must work.
  *
  *   compiler_limits [memory|time|crash|killed]
  */
@@ -12,8 +12,8 @@
 
 static const char good[] = "kernel void k(global int *out) { *out = 1; }\n";
 
-/* The build fails within the limits of the variable, which may be NULL, and the log has the
- * words. */
+/* Expects that the build fails within the limits of the variable, which may be NULL, and that
+ * the log contains the words. */
 static void check_failure(const struct opencl *opencl, const char *source, const char *variable,
                           const char *limit, const char *words) {
   static char log[65536];
@@ -35,7 +35,8 @@ static void check_failure(const struct opencl *opencl, const char *source, const
   CHECK_CL(clReleaseKernel(opencl_kernel(opencl, good, "k")), CL_SUCCESS);
 }
 
-/* Nested macros, each of which expands to two of the next: text that is 2^levels as long. */
+/* Nested macros, each of which expands to two of the next, so the text becomes 2^levels times as
+ * long. */
 static void add_macros(char *source, const char *first, const char *between, int levels) {
   int at = sprintf(source, "#define M0 %s\n", first);
   for (int i = 1; i <= levels; i++)
@@ -57,7 +58,7 @@ static void test_time(const struct opencl *opencl) {
   check_failure(opencl, source, "TEGRACL_COMPILER_TIMEOUT", "2", "did not finish in 2 seconds");
 }
 
-/* Nested so deeply that clang's parser overflows its stack. */
+/* Expressions nested so deeply that clang's parser overflows its stack. */
 static void test_crash(const struct opencl *opencl) {
   enum { DEPTH = 1000000 };
   char *source = malloc(DEPTH + 128);
@@ -71,7 +72,7 @@ static void test_crash(const struct opencl *opencl) {
 
 /* ---- killed ------------------------------------------------------------------------- */
 
-/* A child of ours that runs tegraclc; 0: there is none. */
+/* Returns a child of this process that runs tegraclc, or 0. */
 static pid_t find_helper(void) {
   pid_t found = 0;
   DIR *processes = opendir("/proc");

@@ -1,4 +1,5 @@
-/* Program binaries as compiler/client/binary.c writes them, for the tests that change them. */
+/* The format of program binaries as written by compiler/client/binary.c, for tests that modify
+ * them. */
 #ifndef TEGRACL_TEST_CONTAINER_H
 #define TEGRACL_TEST_CONTAINER_H
 
@@ -17,7 +18,7 @@ static inline uint32_t container_word(const unsigned char *bytes, size_t at) {
   return value;
 }
 
-/* Corrects the checksum. size: more than HASHED_FROM. */
+/* Updates the checksum. size must be greater than HASHED_FROM. */
 static inline void container_seal(unsigned char *bytes, size_t size) {
   const uint64_t hash = XXH64(bytes + HASHED_FROM, size - HASHED_FROM, 0);
   memcpy(bytes + HASH_AT, &hash, sizeof hash);

@@ -1,5 +1,5 @@
-/* C++ for OpenCL (cl_ext_cxx_for_opencl): the versions of the language, what it adds to C, a link
- * with C, and constructors at program scope, which the driver does not run. */
+/* C++ for OpenCL (cl_ext_cxx_for_opencl): language versions, features that C lacks, linking with
+ * C, and constructors at program scope, which the driver does not run. */
 #include "tests/end_to_end/opencl.h"
 
 #define CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT 0x4230
@@ -44,7 +44,7 @@ static void run(const struct opencl *opencl, cl_program program, cl_int *data) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* The macro says which language it is; that of CLC++ is the one that the device reports. */
+/* The macro states the language. For CLC++ it is the version that the device reports. */
 static void check_versions(const struct opencl *opencl) {
   static const struct {
     const char *options;
@@ -120,7 +120,7 @@ static const char language[] =
 
 static cl_int expect(cl_int i) {
   const cl_int other = ITEMS - 1 - i, old_of_other = 7 * other;
-  /* 1, p[other], 3, other, each time twice what was before and the value */
+  /* 1, p[other], 3 and other; each step doubles the previous value and adds one of these */
   const cl_int near = ((1 * 2 + old_of_other) * 2 + 3) * 2 + other;
   const cl_int sum = 1 + (4 + i) + 1;
   return 7 * i + near + 5 + sum + 2 * i + 1 * 2 + 42 + 4 + 2 + 32;
@@ -166,7 +166,7 @@ static void check_link(const struct opencl *opencl) {
     CHECK_CL(clReleaseProgram(parts[i]), CL_SUCCESS);
 }
 
-/* Objects at program scope whose values are known at compile time, and others. */
+/* Objects at program scope with values that are known at compile time, and others. */
 static void check_constructors(const struct opencl *opencl) {
   static const char *const options[] = {"-cl-std=CLC++2021", "-cl-std=CLC++2021 -cl-opt-disable"};
   static const char *const refused[] = {"struct s { int v; s() : v(get_global_id(0)) {} };\n"

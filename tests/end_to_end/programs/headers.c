@@ -1,5 +1,5 @@
-/* Programs with headers, on the disk and given by the application: which one is used,
- * that the cache keeps the builds, and that it notices each change of a header. */
+/* Programs with headers, on disk and from the application: which one is used, that builds are
+ * cached, and that each change of a header is detected. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,14 +16,14 @@ static cl_int run(const struct opencl *opencl, cl_program program) {
   return value;
 }
 
-/* What the program writes with the headers on the disk. */
+/* Runs the program with the headers on disk and returns its result. */
 static cl_int built(const struct opencl *opencl, const char *options) {
   cl_program program = opencl_program(opencl, source);
   CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
   return run(opencl, program);
 }
 
-/* With a header of the application's. */
+/* Runs the program with a header of the application. */
 static cl_int compiled(const struct opencl *opencl, const char *header) {
   cl_int error;
   const char *name = "value.h";
@@ -38,7 +38,7 @@ static cl_int compiled(const struct opencl *opencl, const char *header) {
   return run(opencl, linked);
 }
 
-/* The cache does not keep a build if a header may have changed during it. */
+/* A build is not cached if a header may have changed during it. */
 static void put_header(const char *name, int value) {
   FILE *file = fopen(name, "w");
   CHECK(file);
@@ -47,7 +47,7 @@ static void put_header(const char *name, int value) {
   wait_for_tick();
 }
 
-/* How many more entries the cache has than last time. */
+/* Returns the number of new entries in the cache since the last call. */
 static int new_entries(void) {
   static int last;
   int count = 0;
@@ -64,7 +64,7 @@ static int new_entries(void) {
 static void test_disk(const struct opencl *opencl) {
   put_header("inc/value.h", 1);
   CHECK(built(opencl, "-I inc") == 1);
-  CHECK(new_entries() == 2); /* the build, and where its headers are */
+  CHECK(new_entries() == 2); /* entries for the build and for the list of its headers */
   CHECK(built(opencl, "-I inc") == 1);
   CHECK(new_entries() == 0);
   put_header("inc/value.h", 2);
@@ -73,7 +73,7 @@ static void test_disk(const struct opencl *opencl) {
   put_header("inc/value.h", 1);
   CHECK(built(opencl, "-I inc") == 1);
   CHECK(new_entries() == 0);
-  put_header("value.h", 3); /* in front of the other */
+  put_header("value.h", 3); /* found before the other one */
   CHECK(built(opencl, "-I inc") == 3);
   CHECK(new_entries() == 1);
   CHECK(unlink("value.h") == 0);
@@ -90,7 +90,7 @@ static void test_disk(const struct opencl *opencl) {
   new_entries();
 }
 
-/* The headers' own names, and no others, are in messages. */
+/* Messages contain the names of the headers and no other names. */
 static void test_messages(const struct opencl *opencl) {
   const char *name = "folder/value.h";
   cl_program program = opencl_program(opencl, "#include \"folder/value.h\"\n"),
@@ -108,11 +108,11 @@ static void test_messages(const struct opencl *opencl) {
 
 static void test_given(const struct opencl *opencl) {
   CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
-  CHECK(new_entries() == 3); /* the link as well */
+  CHECK(new_entries() == 3); /* including the link */
   CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
   CHECK(new_entries() == 0);
   CHECK(compiled(opencl, "#define VALUE 8\n") == 8);
-  put_header("value.h", 9); /* the application's comes first */
+  put_header("value.h", 9); /* the application's header is found first */
   CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
   CHECK(compiled(opencl, "#include \"front/value.h\"\n") == 5);
   CHECK(compiled(opencl, "constant char name[] = __FILE__;\n"

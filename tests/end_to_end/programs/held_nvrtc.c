@@ -1,6 +1,6 @@
 /* A wrapper of NVRTC that files in TEGRACL_TEST_FOLDER control. A source with the kernel "held"
- * waits until the file "go" exists. One with the kernel "broken" is refused while the file "break"
- * exists, and a unit of a program with it also while "break-unit" exists. */
+ * waits until the file "go" exists. One with the kernel "broken" fails while the file "break"
+ * exists. A unit of a program with that kernel also fails while "break-unit" exists. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ static const char refusal[] = "refused by the test\n";
 static char *source; /* of the last program */
 static bool refused;
 
-/* The function of the real one. */
+/* Returns a function of the real NVRTC. */
 static void *real(const char *name) {
   static void *library;
   if (!library)

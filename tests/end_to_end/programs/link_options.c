@@ -1,5 +1,5 @@
-/* Options of clLinkProgram: which ones exist, and whose code they apply to. What several objects
- * may define. */
+/* Options of clLinkProgram: which are known, and to which code they apply; and symbols that
+ * several objects may define. */
 #include <float.h>
 #include <stdbool.h>
 
@@ -31,7 +31,7 @@ static cl_program linked(const struct opencl *opencl, const char *options, const
   return program;
 }
 
-/* Whether half of the least normal number counts as zero. Releases the program. */
+/* Whether half of the smallest normal number is flushed to zero. Releases the program. */
 static bool flushes(const struct opencl *opencl, cl_program program) {
   float x = FLT_MIN;
   opencl_once(opencl, program, "k", &x, sizeof x);
@@ -84,11 +84,11 @@ static void refused(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(part), CL_SUCCESS);
 }
 
-/* An option of objects applies if all have it; one of the link applies to objects, and to
- * libraries that permit it. */
+/* An option of the objects applies if all of them have it. An option of the link applies to
+ * objects, and to libraries that allow it. */
 static void applied(const struct opencl *opencl) {
   static const struct {
-    const char *caller, *callee, *library, *link; /* library: NULL if there is none */
+    const char *caller, *callee, *library, *link; /* or NULL */
     bool flushes;
   } rows[] = {
       {"", "", NULL, "", false},
@@ -113,7 +113,7 @@ static void applied(const struct opencl *opencl) {
   }
 }
 
-/* A build of an object takes the options of builds. */
+/* A build of an object accepts the options of builds. */
 static void built(const struct opencl *opencl) {
   cl_int error;
   size_t size;
@@ -131,8 +131,8 @@ static void built(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(part), CL_SUCCESS);
 }
 
-/* Both objects have the same inline function, as from a header; one calls a function of the
- * other. */
+/* Both objects have the same inline function, as if from a header, and one calls a function of
+ * the other. */
 static void shared(const struct opencl *opencl) {
   static const char *const sources[] = {
       "inline int twice(int x) { return 2 * x; }\n"

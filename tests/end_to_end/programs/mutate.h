@@ -1,5 +1,5 @@
-/* Inputs that are damaged at random and given to the driver, and counts of the outcomes. Kernels
- * made of such an input are run with a buffer or small numbers as arguments. */
+/* Randomly damaged inputs for the driver, and counts of the outcomes. Kernels from such an input
+ * run with a buffer or small numbers as arguments. */
 #ifndef TEGRACL_TEST_MUTATE_H
 #define TEGRACL_TEST_MUTATE_H
 
@@ -21,7 +21,7 @@ static inline void seed_random(const char *text) {
   seed ^= strtoull(text, NULL, 0) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Each input has its own random numbers, whatever was done with those before it. */
+/* Restarts the random numbers for each input, so that they do not depend on earlier inputs. */
 static inline void begin_input(long number) {
   enum { ROUNDS = 8 };
   state = (seed ^ (uint64_t)(number + 1) * 0x9e3779b97f4a7c15ull) | 1;
@@ -34,7 +34,7 @@ static const char *build_options = "";
 /* The outcomes of the inputs. */
 static struct { unsigned refused, not_built, failed, ran; } counts;
 
-/* Cuts off the end, replaces a byte, or flips bits. */
+/* Truncates, replaces a byte, or flips bits. */
 static inline size_t mutate(unsigned char *to, const unsigned char *from, size_t size) {
   memcpy(to, from, size);
   switch (random64() % 8) {
@@ -50,8 +50,8 @@ static inline size_t mutate(unsigned char *to, const unsigned char *from, size_t
   }
 }
 
-/* The buffer, a size of local memory or a small number, whatever the argument takes.
- * Without a buffer there are no arguments that take handles, and all get numbers. */
+/* Sets an argument to the buffer, a size of local memory or a small number, as it requires.
+ * Without a buffer no argument accepts handles, and all get numbers. */
 static inline void set_arguments(cl_kernel kernel, cl_mem buffer) {
   enum { LARGEST = 256, LOCAL_BYTES = 256 };
   cl_uint count = 0;
@@ -68,7 +68,7 @@ static inline void set_arguments(cl_kernel kernel, cl_mem buffer) {
   }
 }
 
-/* False when the context is dead. */
+/* Returns false if the context is unusable. */
 static inline bool run(const struct opencl *opencl, cl_kernel kernel, cl_mem buffer) {
   const size_t global = GLOBAL, local = random64() % 2 ? GLOBAL : GLOBAL / 2;
   set_arguments(kernel, buffer);
@@ -82,8 +82,8 @@ static inline bool run(const struct opencl *opencl, cl_kernel kernel, cl_mem buf
   return finished;
 }
 
-/* Builds the program, runs its kernels and releases it. buffer_bytes: of the buffer that
- * they get, 0: none. A context that a kernel has made unusable is replaced. */
+/* Builds the program, runs its kernels and releases it. Kernels get a buffer of buffer_bytes, or
+ * none if that is 0. A context that a kernel has made unusable is replaced. */
 static inline void try_program(struct opencl *opencl, cl_program program, size_t buffer_bytes) {
   cl_kernel kernels[KERNELS];
   cl_uint count = 0;

@@ -1,6 +1,6 @@
-/* Program binaries with changed values and the right checksum, from the loader to the end of
- * their kernels: each is refused, or its kernels keep to the device's limits; the process and
- * the device continue.
+/* Program binaries with changed values and a valid checksum, from the loader to the end of their
+ * kernels. Each is refused, or its kernels respect the device's limits. The process and the device
+ * continue to work.
  *
  *   mutated_container [count [seed]]
  *
@@ -54,7 +54,7 @@ static void change(unsigned char *bytes, size_t at, size_t width) {
   memcpy(bytes + at, &value, width);
 }
 
-/* The offsets of the numbers of kernels and arguments, which follow the strings. */
+/* Offsets of the numbers of kernels and arguments, after the strings. */
 enum { PLACES = 1024 };
 static size_t places[PLACES];
 static size_t place_count;
@@ -80,7 +80,8 @@ static void find_places(const unsigned char *bytes) {
   CHECK(place_count > 50);
 }
 
-/* Changes mostly numbers, else bytes of header and kernels, rarely bytes of the CUBIN. */
+/* Mostly changes numbers, sometimes bytes of the header and the kernels, rarely bytes of the
+ * CUBIN. */
 static void mutate_values(unsigned char *bytes, size_t size) {
   const size_t cubin = container_word(bytes, CUBIN_OFFSET_AT);
   for (uint64_t changes = 1 + random64() % 3; changes; changes--)
@@ -100,7 +101,7 @@ static void mutate_values(unsigned char *bytes, size_t size) {
   container_seal(bytes, size);
 }
 
-/* Arguments are tried with memory objects and samplers too, whatever kind they claim to be. */
+/* Arguments are also set to memory objects and samplers, whatever their declared kind. */
 struct handles {
   cl_mem buffer, image;
   cl_sampler sampler;
@@ -143,12 +144,12 @@ static void set_one(cl_kernel kernel, cl_uint i, const struct handles *h) {
       return;
   if (clSetKernelArg(kernel, i, 256, NULL) == CL_SUCCESS)
     return;
-  for (size_t bytes = 1; bytes <= LARGEST; bytes++) /* a number is no handle */
+  for (size_t bytes = 1; bytes <= LARGEST; bytes++) /* a number is not a handle */
     if (bytes != sizeof(void *) && clSetKernelArg(kernel, i, bytes, value) == CL_SUCCESS)
       return;
 }
 
-/* Each query, into memory of exactly the size of the answer. */
+/* Makes each query with memory of exactly the required size. */
 static void ask(const struct opencl *opencl, cl_kernel kernel, cl_uint args) {
   size_t group[3] = {0}, most = 0, bytes = 0;
   const size_t subgroups = 2;
@@ -175,7 +176,7 @@ static void ask(const struct opencl *opencl, cl_kernel kernel, cl_uint args) {
 static cl_int (*suggest)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
                          size_t *);
 
-/* False when the context is dead. */
+/* Returns false if the context is unusable. */
 static bool launch(const struct opencl *opencl, cl_kernel kernel, const struct handles *h) {
   static const size_t global[3] = {32, 4, 2}, local[3] = {8, 2, 1}, odd[3] = {5, 3, 2};
   cl_uint args = 0, dimensions = 1 + (cl_uint)(random64() % 3);
@@ -244,7 +245,7 @@ int main(int argc, char **argv) {
   CHECK(freopen("/dev/null", "w", stdout)); /* what kernels print */
   for (long n = 0; n < count; n++) {
     begin_input(n);
-    /* Of exactly its size: a sanitizer then notices reads beyond its end. */
+    /* Of the exact size, so that a sanitizer detects reads beyond its end. */
     unsigned char *input = malloc(size);
     CHECK(input);
     memcpy(input, binary, size);

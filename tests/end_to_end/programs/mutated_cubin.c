@@ -1,5 +1,5 @@
-/* CUBINs with flipped bits, in program binaries with the right checksum, from the loader to the
- * end of their kernels: each is refused, or fails, or runs; the process and the device continue.
+/* CUBINs with flipped bits, in program binaries with a valid checksum, from the loader to the end
+ * of their kernels. Each is refused, fails or runs. The process and the device continue to work.
  *
  *   mutated_cubin TEGRACLC SOURCE.cl [count [seed]]
  *
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
     memcpy(input, binary, cubin);
     const size_t bytes = cubin + mutate(input + cubin, binary + cubin, size - cubin);
     container_seal(input, bytes);
-    /* A separate copy: a sanitizer then notices reads beyond its end. */
+    /* A separate copy, so that a sanitizer detects reads beyond its end. */
     unsigned char *exact = malloc(bytes);
     CHECK(exact);
     memcpy(exact, input, bytes);

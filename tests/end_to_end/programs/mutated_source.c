@@ -1,5 +1,5 @@
-/* OpenCL C with random changes, from the loader to the end of its kernels: each source is refused
- * with a log, or fails, or runs; the process and the device continue.
+/* OpenCL C with random changes, from the loader to the end of its kernels. Each source is refused
+ * with a log, fails or runs. The process and the device continue to work.
  *
  *   mutated_source COUNT SEED FILE.cl...
  *
@@ -14,7 +14,7 @@
 
 enum { BUFFER_BYTES = 65536, MOST_FILES = 64, MOST_CHANGES = 4 };
 
-/* A piece of a file: a word, a number, a punctuation character or white space. */
+/* A token of a file: a word, a number, punctuation or white space. */
 struct token {
   const char *at;
   size_t size;
@@ -28,7 +28,7 @@ struct tokens {
 
 static struct tokens files[MOST_FILES], all;
 static int file_count;
-static unsigned stuck; /* sources that the compiler neither compiled nor refused */
+static unsigned stuck; /* number of sources that the compiler neither compiled nor refused */
 
 static void add_token(struct tokens *tokens, struct token token) {
   if (!(tokens->count & (tokens->count - 1))) {
@@ -77,7 +77,7 @@ static void change(struct token *tokens, size_t count) {
     *other = kept;
     break;
   }
-  case 3: /* several tokens in a row are replaced by others */
+  case 3: /* replaces several adjacent tokens */
     for (size_t i = 0; i < random64() % 16 && at + i < count && other + i < tokens + count; i++)
       tokens[at + i] = other[i];
     break;
@@ -107,7 +107,7 @@ static char *make_source(void) {
   return source;
 }
 
-/* If the program was not built: the log must not be about a fault of the compiler. */
+/* If the build failed, the log must not report an internal error of the compiler. */
 static void check_log(const struct opencl *opencl, cl_program program, const char *source) {
   static const char *const ours[] = {
       "is a bug in tegracl", "killed by signal", "did not finish", "crashed",

@@ -1,4 +1,4 @@
-/* The offline compiler, run by tests. */
+/* Runs the offline compiler in tests. */
 #ifndef TEGRACL_TEST_OFFLINE_H
 #define TEGRACL_TEST_OFFLINE_H
 
@@ -10,8 +10,8 @@
 
 extern char **environ;
 
-/* What the compiler writes for a source, in the form that --emit names; *size
- * bytes, freed by the caller. */
+/* Compiles a source in the form that --emit selects. Returns *size bytes, which the caller
+ * frees. */
 static inline unsigned char *offline_compile(char *compiler, char *form, char *source,
                                              size_t *size) {
   char path[] = "/tmp/offline-XXXXXX";

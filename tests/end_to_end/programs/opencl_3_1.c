@@ -1,5 +1,5 @@
-/* What a device of OpenCL 3.1 must offer by the tables of the API specification and by
- * OpenCL C 3.1; or, if the program's argument is "3.0", what one without SPIR-V reports.
+/* The features that an OpenCL 3.1 device must have according to the tables of the API specification
+ * and OpenCL C 3.1; or, with the argument "3.0", the queries of a device without SPIR-V.
  */
 #include <CL/cl_ext.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static bool has_text(const char *const *texts, size_t count, const char *wanted)
   return false;
 }
 
-/* What the reported extensions of OpenCL and versions of SPIR-V require. */
+/* Requirements of the reported OpenCL extensions and SPIR-V versions. */
 static void check_spirv(const struct opencl *opencl) {
   static const char *const wanted[] = {
       "SPV_KHR_bit_instructions",
@@ -94,8 +94,8 @@ static void check_spirv(const struct opencl *opencl) {
 
 /* ---- OpenCL C 3.1 --------------------------------------------------------------------------- */
 
-/* A local argument of size 0 must not overlap the local memory of others. And what OpenCL C 3.1
- * has without a pragma or a macro. */
+/* A local argument of size 0 must not overlap other local memory. Also tests features of OpenCL
+ * C 3.1 that need no pragma or macro. */
 static const char source[] =
     "#if __OPENCL_C_VERSION__ != 310 || CL_VERSION_3_1 != 310\n"
     "#error the language\n"
@@ -120,7 +120,7 @@ static const char source[] =
     "(ptrdiff_t)-5000000000l);\n"
     "}\n";
 
-/* Standard output goes to a file while a kernel prints. */
+/* Redirects standard output to a file while a kernel prints. */
 static void check_kernel(const struct opencl *opencl) {
   enum { ITEMS = 32 };
   cl_uint out[ITEMS];

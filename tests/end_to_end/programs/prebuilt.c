@@ -1,6 +1,6 @@
-/* Prebuilt kernels: the offline compiler makes a program binary, and OpenCL loads
- * it without any compiler. The bare CUBIN, which lacks the kernels' arguments, is refused. In a
- * cross build the compiler is the host's.
+/* Prebuilt kernels: the offline compiler writes a program binary, and OpenCL loads it without a
+ * compiler. A bare CUBIN, which lacks the kernels' arguments, is refused. In a cross build the
+ * compiler is that of the build machine.
  *
  *   prebuilt TEGRACLC SOURCE.cl
  */
@@ -29,7 +29,7 @@ static cl_kernel kernel_with(cl_program program, const char *name, cl_mem a, cl_
   return kernel;
 }
 
-/* Runs the kernel, reads memory back and releases both. */
+/* Runs the kernel, reads the memory and releases both. */
 static void run(const struct opencl *opencl, cl_kernel kernel, cl_mem memory, size_t bytes,
                 void *to) {
   size_t global = COUNT, local = GROUP;
@@ -63,8 +63,7 @@ static void integers(const struct opencl *opencl, cl_program program) {
   CHECK_CL(clReleaseMemObject(a), CL_SUCCESS);
 }
 
-/* Doubles to the last bit; floats within OpenCL's bounds of their division and
- * square root. */
+/* Doubles must be exact, and floats within OpenCL's bounds for their division and square root. */
 static void floats(const struct opencl *opencl, cl_program program) {
   float in[COUNT], out[COUNT];
   double wide[COUNT];
@@ -118,7 +117,7 @@ int main(int argc, char **argv) {
   size_t size, cubin_size;
   unsigned char *binary = offline_compile(argv[1], "bin", argv[2], &size);
   unsigned char *cubin = offline_compile(argv[1], "cubin", argv[2], &cubin_size);
-  /* From here on there is no compiler. */
+  /* From here on no compiler is available. */
   setenv("TEGRACL_COMPILER", "/nonexistent", 1);
   struct opencl opencl;
   opencl_open_with_notify(&opencl, listen);

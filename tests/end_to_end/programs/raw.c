@@ -1,5 +1,5 @@
-/* CUBINs as nvcc makes them, given to clCreateProgramWithBinary without a compiler: their
- * kernels' names and arguments. Other files are refused with a message.
+/* CUBINs from nvcc, passed to clCreateProgramWithBinary without a compiler: names and arguments of
+ * their kernels. Other files are refused with a message.
  *
  *   raw RAW.cubin SM90.cubin
  */
@@ -80,7 +80,7 @@ static void test_names(cl_program program) {
         strstr(names, "_Z4axpydPKdPd"));
 }
 
-/* Buffers, sub-buffers, numbers of eight bytes; a buffer lives as long as the launch. */
+/* Buffers, sub-buffers and 8-byte numbers as arguments. A buffer lives as long as the launch. */
 static void test_buffers(const struct opencl *opencl, cl_program program) {
   float data[COUNT], out[COUNT];
   cl_int error;
@@ -152,8 +152,8 @@ static void test_pointers(const struct opencl *opencl, cl_program program, int *
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* An argument set to no buffer, an SVM pointer if there are any, a number, a buffer: the last call
- * counts. */
+/* Sets an argument to NULL, to an SVM pointer if these are supported, to a number, and to a
+ * buffer. The last call wins. */
 static void test_null(const struct opencl *opencl, cl_program program, const int *pointer) {
   cl_kernel kernel = kernel_of(program, "is_null");
   cl_mem nothing = NULL, out = floats(opencl, 0, NULL);
@@ -243,7 +243,7 @@ int main(int argc, char **argv) {
   opencl_close(&opencl);
   if (svm)
     return 0;
-  /* Under AddressSanitizer, whose shadow lies where its addresses would. */
+  /* Under AddressSanitizer, whose shadow uses the addresses. */
   printf("no shared virtual memory here: all but pointers was tested\n");
   return SKIP;
 }

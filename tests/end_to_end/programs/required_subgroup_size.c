@@ -1,5 +1,5 @@
-/* cl_intel_required_subgroup_size: a kernel may require sub-groups of 32 work-items. Other sizes
- * make the build fail, with a log that says so.
+/* cl_intel_required_subgroup_size: a kernel may require sub-groups of 32 work-items. With another
+ * size the build fails, with a log that says so.
  */
 #include <CL/cl_ext.h>
 
@@ -57,7 +57,7 @@ int main(void) {
   check_kernel(&opencl, program, "asks", SUBGROUP);
   check_kernel(&opencl, program, "does_not", 0);
   opencl_once(&opencl, program, "asks", &out, sizeof out);
-  CHECK(out == SUBGROUP || out == 1); /* of a work-group of one item */
+  CHECK(out == SUBGROUP || out == 1); /* of a work-group with one work-item */
 
   program = opencl_program(&opencl, source);
   CHECK_CL(clBuildProgram(program, 0, NULL, "-DSIZE=16", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);

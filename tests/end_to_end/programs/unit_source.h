@@ -1,4 +1,4 @@
-/* A program whose kernels are each large enough for a unit, and what they compute. */
+/* A program in which each kernel is large enough for its own unit, and the expected results. */
 #ifndef TEGRACL_TEST_UNIT_SOURCE_H
 #define TEGRACL_TEST_UNIT_SOURCE_H
 
@@ -42,7 +42,7 @@ static inline void add_kernel(const char *name, int k, unsigned constant) {
       k, k);
 }
 
-/* changed: the kernel with another constant, or none. */
+/* changed is a kernel with another constant, or none. */
 static inline void make_source(const char *front, int changed) {
   source_size = 0;
   add("%s%s", front, common);
@@ -64,7 +64,7 @@ static inline uint32_t expected(int k, uint32_t constant, uint32_t i) {
   return x * table[k & 3] + (uint32_t)k + 1;
 }
 
-/* Runs the kernel, and checks what it computes. */
+/* Runs the kernel and checks its results. */
 static inline void run_kernel(const struct opencl *opencl, cl_command_queue queue, cl_kernel kernel,
                               int k, uint32_t constant) {
   enum { GROUP = 32 };
@@ -84,7 +84,7 @@ static inline void run_kernel(const struct opencl *opencl, cl_command_queue queu
   CHECK_CL(clReleaseMemObject(memory), CL_SUCCESS);
 }
 
-/* Runs the kernels of make_source one after the other. */
+/* Runs the kernels of make_source one after another. */
 static inline void run(const struct opencl *opencl, cl_program program, int changed) {
   for (int k = 0; k < KERNELS; k++) {
     char name[16];

@@ -1,5 +1,6 @@
-/* Programs that are compiled in units: their results are right, a change of one kernel rebuilds
- * one unit, errors and binaries are those of a whole program, lines those of the source.
+/* Programs that are compiled in units: their results are right, a change of one kernel rebuilds one
+ * unit, errors and binaries are the same as for a whole program, and line numbers are those of the
+ * source.
  *
  *   units TEGRACLC [prebuild]     prebuild: TEGRACLC can load the driver
  */
@@ -14,14 +15,14 @@
 enum { FORMAT_AT = 8, UNITS_AT = 48 };
 enum { FORMAT_WHOLE = 9, FORMAT_UNITS = 10, CHANGED = 2 };
 
-/* ---- what the driver says ------------------------------------------------------------- */
+/* ---- messages of the driver --------------------------------------------------------- */
 
 struct told {
   unsigned units, cached;
   char words[4096];
 };
 
-/* Builds all of it while standard error goes into a file. */
+/* Builds all units while standard error is redirected to a file. */
 static cl_program build(const struct opencl *opencl, const char *options, cl_int result,
                         struct told *told) {
   const char *text = source;
@@ -58,13 +59,13 @@ static void test_changes(const struct opencl *opencl) {
   CHECK(first.units > 2 && first.units <= KERNELS && first.cached == 0);
   run(opencl, program, -1);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
-  /* A kernel with another constant, and all of them on other lines. */
+  /* Changes the constant of a kernel, and moves all kernels to other lines. */
   make_source("\n\n/* more */\n", CHANGED);
   program = build(opencl, "", CL_SUCCESS, &second);
   CHECK(second.units == first.units && second.cached == first.units - 1);
   run(opencl, program, CHANGED);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
-  /* The same again is one entry of the cache. */
+  /* Building the same program again finds one entry in the cache. */
   program = build(opencl, "", CL_SUCCESS, &second);
   CHECK(strstr(second.words, "from the cache") && second.units == 0);
   run(opencl, program, CHANGED);
@@ -96,7 +97,7 @@ static void test_binary(const struct opencl *opencl) {
   free(binary);
 }
 
-/* A variable that kernels share cannot be in several units. */
+/* A variable that several kernels use must not be in several units. */
 static void test_whole(const struct opencl *opencl) {
   struct told told;
   size_t size;
@@ -110,7 +111,7 @@ static void test_whole(const struct opencl *opencl) {
   free(binary);
 }
 
-/* Errors that only NVRTC finds are reported for the whole program. */
+/* Errors that only NVRTC detects are reported for the whole program. */
 static void test_error(const struct opencl *opencl) {
   struct told told;
   static char log[65536];
@@ -125,7 +126,7 @@ static void test_error(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* The verbose log names every kernel, in the order of the source. */
+/* The verbose log lists every kernel in the order of the source. */
 static void test_verbose(const struct opencl *opencl) {
   struct told told;
   static char log[65536];
@@ -144,7 +145,7 @@ static void test_verbose(const struct opencl *opencl) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* The lines of the machine code are the source's, in whichever unit. */
+/* The line numbers in the machine code are those of the source, in every unit. */
 static void test_lines(const struct opencl *opencl, const char *tegraclc) {
   struct told told;
   size_t size;
@@ -163,7 +164,7 @@ static void test_lines(const struct opencl *opencl, const char *tegraclc) {
   snprintf(command, sizeof command, "%s --disassemble %s", tegraclc, file);
   FILE *text = popen(command, "r");
   CHECK(text);
-  /* Of each kernel the line with the store that the source has it in. */
+  /* Finds, for each kernel, the line of its store in the source. */
   enum { FIRST_LINE = 6, LINES_EACH = 9 + STEPS, STORE = 7 + STEPS - 1 };
   unsigned char seen[KERNELS] = {0};
   while (fgets(line, sizeof line, text)) {
@@ -191,8 +192,8 @@ static void write_file(const char *folder, const char *name, const char *text, s
   CHECK(out && fwrite(text, 1, size, out) == size && fclose(out) == 0);
 }
 
-/* An application finds in the cache what tegraclc --prebuild has built; a file with an error does
- * not stop it from building the others. */
+/* An application finds in the cache the programs that tegraclc --prebuild has built. A file with
+ * an error does not keep it from building the others. */
 static void test_prebuild(const struct opencl *opencl, const char *tegraclc, const char *folder) {
   static const char bad[] = "kernel void bad(";
   struct told told;

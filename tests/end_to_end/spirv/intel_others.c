@@ -9,7 +9,7 @@
 #include "tests/end_to_end/spirv/spirv.h"
 
 enum { PATTERNS = 1 << 16, AROUND = 8, FLOATS = PATTERNS * AROUND, HALF_BITS = 16 };
-/* A multiple of 2, 4, 8 and 16 that 3 divides as well. */
+/* A multiple of 2, 4, 8, 16 and 3. */
 enum { COUNT = FLOATS / 48 * 48 };
 
 static uint32_t floats[FLOATS];
@@ -24,7 +24,8 @@ static uint16_t round_bits(uint32_t bits) {
   return (uint16_t)((bits + 0x7fff + (bits >> HALF_BITS & 1)) >> HALF_BITS);
 }
 
-/* The lower halves: exact, around the middle to the next bfloat16, and the last before it. */
+/* The lower halves: exact, around the midpoint to the next bfloat16, and the last value before
+ * it. */
 static void make_floats(void) {
   static const uint16_t lower[AROUND] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x4000, 0xc000};
   for (uint32_t i = 0; i < FLOATS; i++)

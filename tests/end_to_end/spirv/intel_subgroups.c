@@ -20,7 +20,8 @@ static const struct type {
     {"ulong", 8, 1}, {"half", 2, 1},  {"double", 8, 1},
 };
 
-/* Of a block: its functions' suffix, and the widest vectors from source and by way of SPIR-V. */
+/* The types of a block: the suffix of its functions, and the widest vectors from source and from
+ * SPIR-V. */
 static const struct unit {
   const char *suffix;
   size_t size, most, most_of_module;
@@ -35,7 +36,7 @@ static uint64_t random_bits(void) {
   return state >> 8;
 }
 
-/* Random bytes in which no element is a NaN: the bits of a NaN may change. */
+/* Random bytes in which no element is a NaN, because the bits of a NaN may change. */
 static void fill(unsigned char *bytes, size_t size) {
   for (size_t i = 0; i < size; i++)
     bytes[i] = (unsigned char)(random_bits() & 0x3f);
@@ -53,7 +54,8 @@ static void read_buffer(const struct opencl *opencl, cl_mem mem, void *data, siz
            CL_SUCCESS);
 }
 
-/* Runs a kernel over arguments that are all memory, and releases them but for the kept one. */
+/* Runs a kernel whose arguments are all memory objects, and releases these except for the kept
+ * one. */
 static void run(const struct opencl *opencl, cl_program program, const char *name, size_t items,
                 const cl_mem *mems, cl_uint count) {
   cl_int error;
@@ -86,7 +88,8 @@ static void check_bytes(const char *what, const char *name, size_t lanes, size_t
 enum shuffle { SHUFFLE, DOWN, UP, XOR, SHUFFLES };
 static const char *const shuffles[SHUFFLES] = {"shuffle", "down", "up", "xor"};
 
-/* The work-item that a value comes from; true: its second value. */
+/* Returns the work-item from which a value comes, and whether it is that work-item's second
+ * value. */
 static bool find_source(enum shuffle shuffle, size_t item, unsigned place, size_t *from) {
   const unsigned lane = item % WARP;
   const int index = shuffle == SHUFFLE ? (int)(place % WARP)
@@ -94,7 +97,7 @@ static bool find_source(enum shuffle shuffle, size_t item, unsigned place, size_
                     : shuffle == DOWN  ? (int)(lane + place)
                                        : (int)lane - (int)place;
   *from = item - lane + (unsigned)index % WARP;
-  /* Of a shuffle up the first value is the one that comes before. */
+  /* For a shuffle up the first value is the preceding one. */
   return shuffle == UP ? index >= 0 : index >= WARP;
 }
 
@@ -105,7 +108,7 @@ static void check_shuffles(const struct opencl *opencl, cl_program program, cons
   cl_uint places[ITEMS];
   cl_int on[ITEMS];
   char name[32];
-  const size_t set = WIDEST * ITEMS * type->size; /* the values of all widths */
+  const size_t set = WIDEST * ITEMS * type->size; /* values of all widths */
   fill(in, sizeof in);
   for (size_t i = 0; i < ITEMS; i++) {
     places[i] = (cl_uint)(random_bits() % (WARP + 1));
@@ -143,7 +146,7 @@ static void check_others(const struct opencl *opencl, cl_program program) {
 
 /* ---- blocks of buffers ---- */
 
-/* Where element c of a work-item is in a block of a buffer, and as a plain vector. */
+/* Returns the index of element c of a work-item in a block of a buffer, and in a plain vector. */
 static size_t block_place(size_t item, size_t lanes, size_t c) {
   return (lanes - 1) * ITEMS + item / WARP * WARP * lanes + item % WARP + c * WARP;
 }
@@ -193,7 +196,7 @@ static int clamped(int x, int size) {
   return x < 0 ? 0 : x < size ? x : size - 1;
 }
 
-/* Addresses beyond the edges are defined where texels have four bytes, in units of them. */
+/* Addresses beyond the edges are defined for 4-byte texels, in units of texels. */
 static cl_int2 random_place(const struct picture *picture, const struct unit *unit, size_t lanes,
                             bool writes) {
   const int row = (int)(picture->width * picture->texel), block = (int)(WARP * unit->size);
@@ -209,7 +212,7 @@ static cl_int2 random_place(const struct picture *picture, const struct unit *un
   return at;
 }
 
-/* The part of an element at byte k of it, in the image's bytes. False: there is none. */
+/* Returns the part of an element at its byte k in the image. Returns false if there is none. */
 static bool image_place(const struct picture *picture, int x, int y, bool writes, size_t *place) {
   const int row = (int)(picture->width * picture->texel), texel = (int)picture->texel;
   if (writes && (x < 0 || x >= row || y < 0 || y >= HEIGHT))
@@ -259,7 +262,7 @@ static void check_image(const struct opencl *opencl, cl_program program, const s
         if (!image_place(picture, at[widths].s[0] + (int)(i * unit->size + k),
                          at[widths].s[1] + (int)c, writes, &place))
           continue;
-        if (writes) /* of the later ones where blocks overlap */
+        if (writes) /* of the later write, if blocks overlap */
           image[place] = data[vector];
         else
           check_bytes(name, "image", lanes, i, data + vector, image + place, 1);
@@ -286,7 +289,7 @@ int main(int argc, char **argv) {
   CHECK(argc == 2);
   struct opencl opencl;
   opencl_open(&opencl);
-  /* Not reported: OpenCV's product of matrices would then expect sub-groups of 8. */
+  /* Not reported, because OpenCV's matrix product would then expect sub-groups of 8. */
   char extensions[16384];
   CHECK_CL(
       clGetDeviceInfo(opencl.device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL),

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What reports say of programs made from SPIR-V: lines_test.py TEGRACLC SPIRV DEBUG PLAIN FOLDER
+"""Checks the source lines in reports about programs from SPIR-V. With debug information they are
+those of the source. Without it, or if it is damaged, there are no lines and no file names.
 
-DEBUG and PLAIN are modules made of spirv_lines.cl, with and without debug information; SPIRV is the
-test program, whose case "beyond" runs a kernel that faults. With debug information, lines of the
-source; without it, or if it is damaged, none, and no file that never was."""
+Usage: lines_test.py TEGRACLC SPIRV DEBUG PLAIN FOLDER
+DEBUG and PLAIN are modules of spirv_lines.cl with and without debug information. SPIRV is the test
+program, whose case "beyond" runs a kernel that faults.
+"""
 import os
 import struct
 import subprocess
@@ -49,7 +51,7 @@ def instructions(words):
 
 
 def damaged(number):
-    """DEBUG with another number in its first debug instruction of that number."""
+    """Returns DEBUG with another number in its first debug instruction with this number."""
     with open(DEBUG, 'rb') as file:
         data = file.read()
     words = list(struct.unpack(f'<{len(data) // 4}I', data))

@@ -1,5 +1,5 @@
-/* SPIR-V modules with flipped bits, from the loader to the end of their kernels: each is
- * refused, or fails, or runs; the process and the device continue.
+/* SPIR-V modules with flipped bits, from the loader to the end of their kernels. Each is refused,
+ * fails or runs. The process and the device continue to work.
  *
  *   mutated_spirv MODULE count [seed]
  *
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   for (long n = 0; n < count; n++) {
     begin_input(n);
     const size_t bytes = mutate(input, (const unsigned char *)module.words, module.size);
-    /* A separate copy: a sanitizer then notices reads beyond its end. */
+    /* A separate copy, so that a sanitizer detects reads beyond its end. */
     unsigned char *exact = malloc(bytes ? bytes : 1);
     CHECK(exact);
     memcpy(exact, input, bytes);

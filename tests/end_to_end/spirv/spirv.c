@@ -1,5 +1,4 @@
-/* Programs made from SPIR-V: what they compute, how they are specialized, linked, kept as
- * binaries, and refused.
+/* Programs from SPIR-V: results, specialization, linking, binaries, and modules that are refused.
  *
  *   spirv CASE FILE ...     the cases' files: meson.build
  */
@@ -10,7 +9,7 @@
 
 enum { ITEMS = 64, LOCAL = 32, HEADER_WORDS = 5 };
 
-/* ---- the same as from source -------------------------------------------------------------- */
+/* ---- comparison with the source ----------------------------------------------------- */
 
 struct setup {
   cl_char tag;
@@ -84,7 +83,7 @@ static char *read_text(const char *path) {
   return text;
 }
 
-/* The binary of a program made from SPIR-V, loaded again. */
+/* Loads the binary of a program from SPIR-V. */
 static cl_program reload(const struct opencl *opencl, cl_program program) {
   size_t size;
   cl_int error, status;
@@ -99,8 +98,8 @@ static cl_program reload(const struct opencl *opencl, cl_program program) {
   return again;
 }
 
-/* The source's results from modules of every version, in both byte orders, with and without
- * optimisation. */
+/* Modules of every version, in both byte orders, with and without optimisation, give the same
+ * results as the source. */
 static void same(struct opencl *opencl, int count, char **files) {
   struct results expected;
   char *text = read_text(files[0]);
@@ -190,7 +189,7 @@ static void constants(struct opencl *opencl, int count, char **files) {
   CHECK_CL(clSetProgramSpecializationConstant(source, 13, 4, &i32), CL_INVALID_PROGRAM);
   CHECK_CL(clReleaseProgram(source), CL_SUCCESS);
 
-  /* The module stays as it was given, and other programs with it are not changed. */
+  /* The module is not changed, and other programs from it are not affected. */
   size_t size;
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_IL, 0, NULL, &size), CL_SUCCESS);
   CHECK(size == module.size);
@@ -241,7 +240,7 @@ static void linked(struct opencl *opencl, int count, char **files) {
   struct module module = module_read(files[0]);
   cl_int error;
   cl_program parts[] = {module_program(opencl, &module), opencl_program(opencl, part)};
-  /* Alone it lacks a function, which the log names. */
+  /* Without the other module a function is missing, which the log names. */
   CHECK_CL(clBuildProgram(parts[0], 0, NULL, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
   CHECK(strstr(module_log(opencl, parts[0]), "of_source"));
   for (int i = 0; i < 2; i++)
@@ -271,7 +270,7 @@ static void refuse(const struct opencl *opencl, const void *il, size_t size) {
   CHECK_CL(error, CL_INVALID_VALUE);
 }
 
-/* The first instruction with the opcode. */
+/* Finds the first instruction with the opcode. */
 static uint32_t *find(struct module *module, unsigned opcode) {
   for (size_t at = HEADER_WORDS; at < module->size / 4; at += module->words[at] >> 16)
     if ((module->words[at] & 0xffff) == opcode)
@@ -280,7 +279,7 @@ static uint32_t *find(struct module *module, unsigned opcode) {
   return NULL;
 }
 
-/* A module with another word somewhere is not built, and the log says what is wrong. */
+/* Replaces a word of the module. The build must fail with a log that states the error. */
 static void fail(const struct opencl *opencl, struct module *module, uint32_t *word, uint32_t value,
                  const char *reason) {
   const uint32_t old = *word;
@@ -377,7 +376,7 @@ static void queries(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Without the commands there is no intermediate language. */
+/* Without the tools no intermediate language is supported. */
 static void missing(struct opencl *opencl, int count, char **files) {
   char text[8192];
   size_t size;
@@ -396,7 +395,7 @@ static void missing(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Instructions that the translator does not know (spirv_reword.c). */
+/* Instructions that the translator does not support (spirv_reword.c). */
 static void reworded(struct opencl *opencl, int count, char **files) {
   cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2,  1, 1, -3u, 5, 7, 1,
                                         3, 3,  2, 5,  6,  4,  17, 15, 2, 7, 5,   1, 1, 1};
@@ -437,8 +436,8 @@ static size_t sub_group_info(const struct opencl *opencl, cl_kernel kernel,
   return value;
 }
 
-/* Runs a kernel in work-groups of that many work-items, 0: of any number; the number of sub-groups
- * that it saw, or 0 where it was not run. */
+/* Runs a kernel in work-groups of that many work-items, or of any number if 0. Returns the
+ * number of sub-groups that the kernel found, or 0 if it was not run. */
 static cl_uint run_groups(const struct opencl *opencl, cl_kernel kernel, size_t global,
                           size_t local, cl_int expected) {
   cl_uint seen = 0;
@@ -453,7 +452,8 @@ static cl_uint run_groups(const struct opencl *opencl, cl_kernel kernel, size_t 
   return seen;
 }
 
-/* A kernel that requires a number of sub-groups gets it or an error, also from a binary. */
+/* A kernel that requires a number of sub-groups gets that number or an error, also from a
+ * binary. */
 static void check_sub_groups(const struct opencl *opencl, cl_program program, const char *name,
                              cl_uint number) {
   enum { WARP = 32 };
@@ -508,7 +508,8 @@ static void modes(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Sums of quarters, from 0, or in local memory from 1/4; each work-item got another old value. */
+/* Sums quarters, starting at 0, or at 1/4 in local memory. Each work-item must get a different
+ * old value. */
 static void half_sums(struct opencl *opencl, int count, char **files) {
   enum { LOCAL_KIND = 2, KINDS = 3, ADDENDS = ITEMS / 2 };
   const cl_half quarter = 0x3400;
@@ -646,7 +647,7 @@ static void images(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Runs a kernel that faults; lines_test.py checks the driver's report. */
+/* Runs a kernel that faults. lines_test.py checks the driver's report. */
 static void beyond(struct opencl *opencl, int count, char **files) {
   cl_int error, data[32] = {0};
   const size_t global = 32;

@@ -49,8 +49,7 @@ static inline int module_is_source(const struct module *module) {
   return module->words[0] != 0x07230203;
 }
 
-/* The built program of a file that is a module, or the source of OpenCL C 3.0 that one is made of.
- */
+/* Builds the program of a file, which is a module or its source in OpenCL C 3.0. */
 static inline cl_program module_or_source(const struct opencl *opencl,
                                           const struct module *module) {
   const char *text = (const char *)module->words;

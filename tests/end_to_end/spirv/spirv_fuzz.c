@@ -1,6 +1,7 @@
-/* Runs changed SPIR-V modules through all passes of compiler/spirv, in this process and without the
- * tools: no pass may read or write outside its memory, hang, or make a module whose instructions do
- * not fill it. Passes after the validator also get modules that it would refuse.
+/* Runs modified SPIR-V modules through all passes of compiler/spirv, in this process and without
+ * the tools. A pass must not access memory outside its buffers, hang, or produce a module whose
+ * instructions do not fill it exactly. Passes after the validator also get modules that it would
+ * refuse.
  *
  *   spirv_fuzz COUNT SEED MODULE ...
  */
@@ -66,7 +67,7 @@ static size_t random_instruction(const uint32_t *words, size_t count) {
   return found;
 }
 
-/* Opcodes that the passes know, and any. */
+/* Opcodes that the passes handle, and arbitrary ones. */
 static uint32_t random_opcode(void) {
   static const uint16_t known[] = {OP_UNDEF,
                                    OP_NAME,
@@ -141,7 +142,7 @@ static void change_operand(uint32_t *words, size_t at, size_t length) {
   }
 }
 
-/* Splits an instruction into two, or joins it with what follows. */
+/* Splits an instruction in two, or joins it with the next one. */
 static void change_length(uint32_t *words, size_t count, size_t at, size_t length) {
   const uint32_t opcode = words[at] & SPIRV_OPCODE_MASK;
   const size_t shorter = 1 + below(length);
@@ -155,7 +156,7 @@ static void change_length(uint32_t *words, size_t count, size_t at, size_t lengt
   }
 }
 
-/* An instruction in the place of others, or the module without some. */
+/* Replaces instructions with another one, or removes some. */
 static size_t change_order(uint32_t *words, size_t count, size_t at, size_t length) {
   const size_t other = random_instruction(words, count);
   const size_t other_length = spirv_instruction_at(words + other).length;
@@ -251,7 +252,7 @@ static void run_translation_passes(uint32_t *words, size_t count, unsigned long 
   const size_t from = count;
   uint32_t *loaded = NULL, *phis = NULL;
   if (!spirv_reword(&words, &count)) {
-    free(words); /* it is too large, or there is no memory */
+    free(words); /* the module is too large, or there is no memory */
     return;
   }
   check_whole(words, count, from, "reworded it is no module", number);
@@ -295,7 +296,7 @@ static bool try_module(const uint32_t *bytes, size_t count, unsigned long number
   return offered;
 }
 
-/* ---- modules against particular passes ------------------------------------------------------- */
+/* ---- modules for particular passes -------------------------------------------------- */
 
 enum { HOSTILE_WORDS = 1 << 20, HOSTILE_BOUND = 1 << 18 };
 
@@ -333,7 +334,7 @@ static void many_variables(struct builder *b) {
     PUT(b, OP_VARIABLE, 2, 3 + i, INPUT);
 }
 
-/* A phi whose predecessors have two edges each: with an entry for each edge it is too long. */
+/* A phi whose predecessors have two edges each. With an entry for each edge it is too long. */
 static void long_phi(struct builder *b) {
   enum { BLOCKS = 20000, FIRST = 10, ENTRIES = 2 * BLOCKS };
   static uint32_t operands[2 + ENTRIES] = {1, 2};
@@ -347,7 +348,7 @@ static void long_phi(struct builder *b) {
   put(b, OP_PHI, operands, sizeof operands / sizeof *operands);
 }
 
-/* A copy between two structs that are members of themselves. */
+/* A copy between two structs that contain themselves. */
 static void endless_type(struct builder *b) {
   PUT(b, OP_TYPE_STRUCT, 10, 10, 10);
   PUT(b, OP_TYPE_STRUCT, 11, 11, 11);
@@ -356,7 +357,7 @@ static void endless_type(struct builder *b) {
   PUT(b, OP_COPY_LOGICAL, 11, 15, 12);
 }
 
-/* A number that no application has a type for. */
+/* A number whose type no application uses. */
 static void wide_constant(struct builder *b) {
   enum { BITS = 96 };
   PUT(b, OP_DECORATE, 11, DECORATION_SPEC_ID, 1);
@@ -364,7 +365,7 @@ static void wide_constant(struct builder *b) {
   PUT(b, OP_SPEC_CONSTANT, 10, 11, 1, 2, 3);
 }
 
-/* Arrays of arrays with more elements than any memory can hold. */
+/* Arrays of arrays with more elements than fit in any memory. */
 static void large_type(struct builder *b) {
   enum { LEVELS = 4, ELEMENTS = 4096, FIRST = 20 };
   PUT(b, OP_TYPE_INT, 10, 32, 0);
@@ -391,7 +392,8 @@ static void try_hostile(void) {
 
 /* ---- literals that equal ids ---------------------------------------------------------------- */
 
-/* The first instruction with the opcode and the first operand; NULL: there is none. */
+/* Finds the first instruction with the opcode and the first operand. Returns NULL if there is
+ * none. */
 static const uint32_t *find(const struct builder *b, enum spirv_opcode opcode, uint32_t operand) {
   for (size_t at = SPIRV_HEADER_WORDS; at < b->count;
        at += spirv_instruction_at(b->words + at).length)
@@ -400,7 +402,7 @@ static const uint32_t *find(const struct builder *b, enum spirv_opcode opcode, u
   return NULL;
 }
 
-/* The second sampler type is renamed, but not the capability and the storage class with its
+/* The second sampler type is renamed, but not the capability and the storage class with the same
  * number. */
 static void check_samplers(void) {
   enum { FIRST = 10, NUMBER = 11 /* Int64 */, POINTER = 12 };
@@ -418,7 +420,7 @@ static void check_samplers(void) {
     stop("sampler types are not joined", 0);
 }
 
-/* A case's literal, and a branch's weight, with the number of a label in a later loop: the blocks
+/* A case literal and a branch weight have the number of a label in a later loop. The blocks must
  * keep their order. */
 static void check_blocks(bool is_switch) {
   enum { ENTRY = 30, FIRST, HEADER, BODY, END, SELECTOR = 4, OP_RETURN = 253 };
@@ -460,14 +462,14 @@ int main(int argc, char **argv) {
     if (!try_module(modules[i].words, modules[i].count, 0))
       stop(modules[i].name, 0);
   for (unsigned long n = 1; n <= count; n++) {
-    /* A module can be made again by its number. */
+    /* Seeds by number, so that a module can be produced again. */
     state = (seed * 0x9e3779b97f4a7c15u) ^ (n * 0xbf58476d1ce4e5b9u) ^ 1;
     for (int i = 0; i < 4; i++)
       random64();
     const struct module *from = &modules[below(module_count)];
     uint32_t *words = copy_of(from->words, from->count);
     const size_t size = mutate(words, from->count);
-    /* In separate memory: a sanitizer then notices accesses beyond its end. */
+    /* In separate memory, so that a sanitizer detects accesses beyond its end. */
     uint32_t *exact = copy_of(words, size);
     const bool is_offered = try_module(exact, size, n);
     offered += is_offered;

@@ -21,7 +21,7 @@ static const char *const kinds[KINDS] = {"Reduce", "InclusiveScan", "ExclusiveSc
 enum languages { SPIRV = 1, OPENCL_C = 2 };
 static const struct type {
   const char *name;
-  size_t size; /* of a lane, in bytes */
+  size_t size; /* size of a lane in bytes */
   size_t lanes;
   enum operation first, last;
   unsigned languages;
@@ -40,7 +40,7 @@ static const struct type {
     {"uchar", 1, 1, LOGICAL_AND, LOGICAL_XOR, SPIRV | OPENCL_C},
 };
 
-/* Bits of 1/2, and what doubles a number: 1 in the exponent. */
+/* Bits of 1/2, and the value that doubles a number: 1 in the exponent. */
 static uint64_t half_bits(size_t size, uint64_t *twice) {
   enum { HALF_BITS = 10, FLOAT_BITS = 23, DOUBLE_BITS = 52 };
   *twice = 1ull << (size == 2 ? HALF_BITS : size == 4 ? FLOAT_BITS : DOUBLE_BITS);
@@ -59,7 +59,7 @@ static uint64_t mask_of(size_t size) {
   return size == BYTES ? ~0ull : (1ull << 8 * size) - 1;
 }
 
-/* Operands are one bit away from the identity often enough that results differ. */
+/* Operands differ from the identity in one bit often enough that results differ. */
 static uint64_t make_operand(const struct type *type, size_t item) {
   const uint64_t bits = random_bits(), mask = mask_of(type->size);
   if (type->first == MULTIPLY_FLOATS) {
@@ -67,12 +67,13 @@ static uint64_t make_operand(const struct type *type, size_t item) {
     const uint64_t half = half_bits(type->size, &twice);
     return half + (item % 2 ? 2 * twice : 0) + (bits >> 40 & 1 ? mask ^ mask >> 1 : 0);
   }
-  if (type->first == LOGICAL_AND) /* the sub-groups of a third each: all, none, some */
+  /* all, none or some of the work-items in the sub-groups of each third */
+  if (type->first == LOGICAL_AND)
     return item / WARP % 3 == 0 ? 1 : item / WARP % 3 == 1 ? 0 : bits >> 40 & 1;
   return (item % 16 ? bits | 1 : bits) & mask;
 }
 
-/* Of floating-point operands: products of numbers that are powers of two. */
+/* For floating-point operands: products of powers of two. */
 static uint64_t apply(const struct type *type, enum operation operation, uint64_t a, uint64_t b) {
   uint64_t twice;
   const uint64_t mask = mask_of(type->size), sign = mask ^ mask >> 1;
@@ -117,7 +118,8 @@ static uint64_t get(const struct type *type, const unsigned char *bytes, size_t 
   return value;
 }
 
-/* What the items from first to end, which are one group, must have got; lane of vectors. */
+/* Computes the expected result of the group of items from first to end, for one lane of the
+ * vectors. */
 static void check_group(const struct type *type, const char *scope, const unsigned char *in,
                         const unsigned char *out, size_t first, size_t end, size_t lane) {
   for (enum operation o = type->first; o <= type->last; o++) {
@@ -189,7 +191,7 @@ static bool is_reported(const struct opencl *opencl) {
 }
 
 int main(int argc, char **argv) {
-  /* Whole sub-groups, one and many; partial ones; a last work-group that is smaller. */
+  /* Whole sub-groups, one and several; partial ones; and a smaller last work-group. */
   static const size_t locals[] = {32, 1024, 1, 7, 96, 77};
   CHECK(argc == 2);
   struct opencl opencl;
