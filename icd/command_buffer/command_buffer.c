@@ -63,7 +63,8 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
     buffer->properties = malloc(words * sizeof(*properties));
   if (!buffer || (words && !buffer->properties)) {
     icd_object_free(ICD_MAGIC_COMMAND_BUFFER, buffer);
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   }
   if (words)
     memcpy(buffer->properties, properties, words * sizeof(*properties));
@@ -265,7 +266,7 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
     return CL_SUCCESS;
   struct icd_recording *recording = find_free_recording(buffer);
   if (!recording)
-    return icd_fail(buffer->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return icd_fail(buffer->context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   const cl_int code = record_commands(buffer, recording, call);
   if (!code)
     atomic_store(&buffer->current, recording);

@@ -90,7 +90,8 @@ static cl_int append_command(const struct place *place, cl_mutable_command_khr c
     code = icd_fail(buffer->context, CL_INVALID_OPERATION, place->call,
                     "command_buffer has already been finalized");
   else if (buffer->count == CL_UINT_MAX)
-    code = icd_fail(buffer->context, CL_OUT_OF_RESOURCES, place->call, "too many commands");
+    code = icd_fail(buffer->context, CL_OUT_OF_RESOURCES, place->call,
+                    "command_buffer already has the maximum of %u commands", CL_UINT_MAX);
   else
     code = check_waits(place);
   if (!code) {
@@ -117,7 +118,7 @@ static cl_mutable_command_khr create_command(const struct place *place,
                                              const struct icd_operation *operation) {
   cl_mutable_command_khr command = icd_object_new(ICD_MAGIC_MUTABLE_COMMAND, sizeof(*command));
   if (!command) {
-    icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
+    icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "out of host memory");
     return NULL;
   }
   command->buffer = place->buffer;
@@ -371,7 +372,8 @@ static cl_int record_launch(const struct place *place, cl_kernel kernel,
     command->properties = malloc(given->words * sizeof(*command->properties));
   if (!command->dispatch.kernel || (given->words && !command->properties)) {
     icd_mutable_command_free(command);
-    return icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
+    return icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call,
+                    "out of host memory");
   }
   if (given->words)
     memcpy(command->properties, place->properties, given->words * sizeof(*command->properties));

@@ -102,7 +102,7 @@ static cl_int stage_changes(const struct icd_mutable_dispatch_config *config) {
         (struct icd_dispatch){icd_kernel_clone(command->dispatch.kernel, BASE_LOCK_RECORDED_KERNEL),
                               command->dispatch.range};
   if (!command->staged.kernel)
-    return refuse_update(buffer, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return refuse_update(buffer, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   cl_int code = set_arguments(command->staged.kernel, config);
   if (!code)
     code = set_range(command, config);

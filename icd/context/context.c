@@ -141,7 +141,7 @@ static cl_context create_context(const cl_context_properties *properties, size_t
 
 no_memory:
   icd_object_free(ICD_MAGIC_CONTEXT, context);
-  return icd_null(errcode_ret, icd_fail(NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  return icd_null(errcode_ret, icd_fail(NULL, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
 }
 
 CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
@@ -237,7 +237,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(
     return ICD_FAIL(context, CL_INVALID_VALUE, "pfn_notify is NULL");
   struct icd_context_destructor *destructor = malloc(sizeof(*destructor));
   if (!destructor)
-    return ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   destructor->function = pfn_notify;
   destructor->data = user_data;
   base_mutex_lock(&context->lock);

@@ -118,7 +118,7 @@ static cl_mem create_in(cl_mem parent, cl_mem_flags flags, struct icd_image *ima
     return NULL;
   cl_mem mem = icd_mem_create_part(parent, flags, 0, parent->image ? parent->size : bytes);
   if (!mem)
-    *code = icd_fail(parent->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    *code = icd_fail(parent->context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   return mem;
 }
 
@@ -174,7 +174,8 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
     return icd_null(errcode_ret, code);
   struct icd_image *image = calloc(1, sizeof(*image));
   if (!image)
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   cl_mem mem = NULL;
   size_t bytes;
   code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,
@@ -190,7 +191,8 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
   mem->image = image;
   if (!icd_keep_mem_properties(mem, properties)) {
     icd_mem_drop(mem);
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   }
   if (dma_buf)
     close((int)*dma_buf); /* a successful import takes ownership */

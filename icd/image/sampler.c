@@ -90,7 +90,8 @@ static cl_sampler create_sampler(cl_context context, const cl_sampler_properties
             (unsigned long long)values[FILTER]));
   cl_sampler sampler = icd_object_new(ICD_MAGIC_SAMPLER, sizeof(*sampler));
   if (!sampler)
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   sampler->context = context;
   sampler->normalized = (cl_bool)values[NORMALIZED];
   sampler->addressing = (cl_addressing_mode)values[ADDRESSING];

@@ -61,7 +61,7 @@ static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type typ
   struct icd_mapping *mapping = malloc(sizeof(*mapping));
   if (!mapping)
     return icd_null(errcode_ret,
-                    icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+                    icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
   *mapping = (struct icd_mapping){
       .references = 1, .mem = mem, .pointer = pointer, .box = *box, .flags = flags};

@@ -122,7 +122,8 @@ static cl_mem create_buffer(cl_context context, cl_mem_flags flags, size_t size,
   }
   if (!icd_keep_mem_properties(mem, properties)) {
     icd_mem_drop(mem);
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   }
   if (dma_buf)
     close((int)*dma_buf); /* a successful import takes ownership */
@@ -216,7 +217,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
         region->origin, align_bits / 8);
   cl_mem mem = icd_mem_create_part(buffer, flags, region->origin, region->size);
   if (!mem)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   return ICD_GIVE(errcode_ret, mem);
 }
 
@@ -244,7 +245,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
     return ICD_FAIL(mem->context, CL_INVALID_VALUE, "pfn_notify is NULL");
   struct icd_mem_destructor *destructor = malloc(sizeof(*destructor));
   if (!destructor)
-    return ICD_FAIL(mem->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL(mem->context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   destructor->function = pfn_notify;
   destructor->data = user_data;
   icd_lock(&mem->lock);

@@ -125,7 +125,7 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
                       cl_int *code, const char *call) {
   cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof(*mem));
   if (!mem) {
-    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
     return NULL;
   }
   /* Applications may expect whole pages when they request memory that host and device share. */
@@ -153,7 +153,7 @@ cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct 
   cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof(*mem));
   if (!mem) {
     rt_buffer_destroy(buffer);
-    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
     return NULL;
   }
   mem->buffer = buffer;

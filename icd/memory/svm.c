@@ -116,7 +116,7 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
     *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "this process already uses address 0x%llx",
                      (unsigned long long)mem->gpu);
   else if (!add_allocation(context, mem))
-    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   if (*code) {
     icd_mem_drop(mem);
     return NULL;

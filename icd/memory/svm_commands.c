@@ -209,7 +209,7 @@ clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void *pointers[],
   const size_t bytes = sizeof(struct svm_free) + count * sizeof(*pointers);
   struct svm_free *order = malloc(bytes);
   if (!order)
-    return ICD_FAIL(queue->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL(queue->context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   *order = (struct svm_free){.function = free_function, .data = user_data, .count = count};
   if (count)
     memcpy(order->pointers, pointers, count * sizeof(*pointers));

@@ -51,7 +51,7 @@ cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, siz
                        const char *call);
 struct icd_rectangles {
   const size_t *source_origin, *target_origin, *region;
-  /* Pitches; 0: no gaps. */
+  /* Pitches in bytes. 0 means that there are no gaps. */
   size_t source_row_bytes, source_slice_bytes, target_row_bytes, target_slice_bytes;
 };
 cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target,

@@ -62,7 +62,7 @@ static void open_device(void) {
   static const struct base_fork_handlers handlers = {.child = forked_child};
   struct _cl_device_id *device = &the_device;
   if (base_fork_watch(BASE_FORK_DRIVER, &handlers)) {
-    icd_fail(NULL, CL_DEVICE_NOT_FOUND, "clGetDeviceIDs", "no memory");
+    icd_fail(NULL, CL_DEVICE_NOT_FOUND, "clGetDeviceIDs", "out of host memory");
     return;
   }
   if (device->rt ? rt_device_reopen(device->rt) : rt_device_open(&device->rt)) {

@@ -266,7 +266,7 @@ static cl_int perform_build(cl_program program, const struct icd_build *build) {
   const bool good = outcome.code == CL_SUCCESS;
   if (!good)
     icd_fail(program->context, outcome.code, build->call, "%s",
-             outcome.log ? outcome.log : "no memory");
+             outcome.log ? outcome.log : "out of host memory");
   base_mutex_lock(&program->lock);
   program->log = outcome.log;
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
@@ -382,8 +382,9 @@ static bool start_background(cl_program program, struct icd_build *build, icd_bu
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data) {
   char *copy = strdup(options ? options : "");
-  cl_int code = copy ? begin_build(program, copy, build->call)
-                     : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+  cl_int code =
+      copy ? begin_build(program, copy, build->call)
+           : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
   if (!code && notify && start_background(program, build, notify, user_data))
     return CL_SUCCESS;
   if (!code) {

@@ -107,7 +107,7 @@ static cl_int make_kernel(cl_program program, const struct icd_kernels *kernels,
   *kernel = create_kernel(program, module, index);
   icd_module_drop(module);
   if (!*kernel)
-    return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   count_kernel(program);
   return CL_SUCCESS;
 }
@@ -198,7 +198,8 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
   cl_program program = source_kernel->program;
   cl_kernel kernel = icd_kernel_clone(source_kernel, BASE_LOCK_KERNEL);
   if (!kernel)
-    return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY,
+                         "out of host memory");
   count_kernel(program);
   return ICD_GIVE(errcode_ret, kernel);
 }

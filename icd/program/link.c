@@ -11,7 +11,7 @@ static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint c
   build->headers = calloc(count + 1, sizeof(*build->headers));
   build->header_programs = calloc(count + 1, sizeof(*build->header_programs));
   if (!build->headers || !build->header_programs)
-    return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+    return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
   for (cl_uint i = 0; i < count; i++) {
     if (!icd_is_program(programs[i]))
       return icd_fail(context, CL_INVALID_PROGRAM, build->call,
@@ -27,7 +27,7 @@ static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint c
                       i);
     char *name = strdup(names[i]);
     if (!name)
-      return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+      return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
     icd_program_hold(programs[i]);
     build->header_programs[i] = programs[i];
     build->headers[i] = (struct cc_header){name, programs[i]->source};
@@ -94,7 +94,7 @@ static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
       memcpy(copy, program->binary, program->binary_size);
       build->sources[build->source_count++] = (struct cc_source){copy, program->binary_size};
     } else {
-      code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+      code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
     }
   }
   icd_leave(&program->lock);
@@ -122,14 +122,14 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
   struct icd_build build = {.action = library ? CC_LINK_LIBRARY : CC_LINK, .call = __func__};
   build.sources = calloc(num_input_programs, sizeof(*build.sources));
   if (!build.sources)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   for (cl_uint i = 0; i < num_input_programs && !code; i++)
     code = add_object(context, &build, i, input_programs[i]);
   cl_program program = code ? NULL : icd_program_create(context);
   if (!program) {
     icd_build_finish(&build);
     return code ? icd_null(errcode_ret, code)
-                : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+                : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   }
   code = icd_build_run(program, options, &build, pfn_notify, user_data);
   /* A failed link still returns a program, whose log has the errors. */

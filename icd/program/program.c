@@ -221,7 +221,7 @@ static cl_int answer_kernel_names(const struct icd_answer *answer, const char *c
     size += strlen(icd_kernels_name(kernels, i)) + 1;
   char *names = calloc(1, size);
   if (!names)
-    return icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   char *at = names;
   for (size_t i = 0; i < kernels->count; i++) {
     if (i)

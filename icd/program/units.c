@@ -107,7 +107,7 @@ static struct icd_module *get_module(cl_program program, struct icd_module *cons
  * so. The caller gets a reference. */
 static cl_int make_module(cl_program program, struct icd_module **place, const void *binary,
                           size_t size, const char *call, struct icd_module **module) {
-  char why[512] = "no memory";
+  char why[512] = "out of host memory";
   cl_int code = CL_OUT_OF_RESOURCES;
   struct icd_module *made = NULL;
   if (icd_module_place(program->context, binary, size, &made, &code, why, sizeof(why)) != CC_OK)
@@ -132,7 +132,7 @@ static cl_int use_whole_program(cl_program program, const char *name, const char
   icd_program_settle(program, true);
   if (program->status != CL_BUILD_SUCCESS)
     return icd_fail(program->context, CL_OUT_OF_RESOURCES, call, "kernel %s was not compiled: %s",
-                    name, program->log ? program->log : "no memory");
+                    name, program->log ? program->log : "out of host memory");
   *module = get_module(program, &program->module);
   const cl_int code = *module ? CL_SUCCESS
                               : make_module(program, &program->module, program->binary,
@@ -166,7 +166,7 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
   const enum cc_status status =
       cc_background_unit(kernels->background, kernel->unit, &binary, &size);
   if (status == CC_OUT_OF_MEMORY)
-    return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   if (status != CC_OK)
     return use_whole_program(program, kernel->name, call, module, index);
   const cl_int code = make_module(program, place, binary, size, call, module);

@@ -90,7 +90,7 @@ cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operati
                            cl_uint wait_count, const cl_event *waits, cl_event *event,
                            const char *call);
 
-/* Checks the wait list and enqueues a command without work of its own, such as a marker. */
+/* Checks the wait list and enqueues a command without work, such as a marker. */
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 

@@ -10,7 +10,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
                          "context %p is not a valid cl_context", (void *)context);
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
   if (!event)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   return ICD_GIVE(errcode_ret, event);
 }
 
@@ -89,7 +89,7 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
         command_exec_callback_type);
   struct icd_event_callback *callback = malloc(sizeof(*callback));
   if (!callback)
-    return ICD_FAIL(event->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL(event->context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   *callback = (struct icd_event_callback){
       .status = command_exec_callback_type, .function = pfn_notify, .data = user_data};
 

@@ -77,7 +77,8 @@ static cl_command_queue create_queue(cl_context context, cl_device_id device,
 
 no_memory:
   icd_object_free(ICD_MAGIC_QUEUE, queue);
-  return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  return icd_null(errcode_ret,
+                  icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
 }
 
 static cl_int check_place(cl_context context, cl_device_id device, const char *call) {

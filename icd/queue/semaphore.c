@@ -83,7 +83,7 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
   struct awaited_fence *fence = malloc(sizeof(*fence));
   *code = CL_SUCCESS;
   if (!event || !fence) {
-    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   } else if (fd < 0 || file.revents & POLLIN) {
     icd_event_set(event, CL_COMPLETE, 0, 0);
     if (fd >= 0)
@@ -214,7 +214,7 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
     semaphore->properties = malloc(given.words * sizeof(*properties));
   if (!semaphore || !semaphore->properties) {
     icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
-    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   }
   memcpy(semaphore->properties, properties, given.words * sizeof(*properties));
   semaphore->property_count = given.words;
@@ -448,7 +448,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queu
     struct icd_operation operation = {.kind = ICD_MARK, .type = CL_COMMAND_SEMAPHORE_WAIT_KHR};
     code = icd_enqueue(queue, &operation, false, count + wait_count, all, event, __func__);
   } else {
-    ICD_FAIL(queue->context, code, "no memory");
+    ICD_FAIL(queue->context, code, "out of host memory");
   }
   for (cl_uint i = 0; i < claimed; i++) {
     if (code)
