@@ -1,8 +1,6 @@
-/* Instructions that PTX alone does not test: those that compilers do not emit for compute code,
- * put into compiled kernels in place of others; asynchronous copies with a cache policy; counting
- * without atomics, with and without YIELD; and surfaces and texture gradients, which the emulator
- * reports as not executed.
- */
+/* Instructions that PTX alone does not test: those that compilers do not emit for compute code, put
+ * into compiled kernels in place of others; asynchronous copies with a cache policy; and counting
+ * without atomics, with and without YIELD. */
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,23 +40,7 @@ static const char source[] =
     "    do bin = value = tag | ((bin & 0x7ffffff) + 1); while (bin != value);\n"
     "  __syncthreads();\n"
     "  if (threadIdx.x == 0) *out = bin & 0x7ffffff;\n"
-    "}\n"
-    "#define FOUR float x, y, z, w\n"
-    "#define OUT4 \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w)\n"
-    "#define PUT out[threadIdx.x] = x + y + z + w\n"
-    "#define KERNEL(name) extern \"C\" __global__ void name(u64 t, float *out)\n"
-    "KERNEL(TXD) { FOUR; float u = out[0];\n"
-    "  asm(\"tex.grad.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%5}], {%5,%5}, {%5,%5};\" : OUT4 : "
-    "\"l\"(t), \"f\"(u)); PUT; }\n"
-    "KERNEL(SULD) { float x; asm volatile(\"suld.b.2d.b32.trap {%0}, [%1, {%2,%2}];\" : \"=f\"(x) "
-    ": "
-    "\"l\"(t), \"r\"(threadIdx.x)); out[0] = x; }\n"
-    "KERNEL(SUST) { asm volatile(\"sust.b.2d.b32.trap [%0, {%1,%1}], {%1};\" :: \"l\"(t), "
-    "\"r\"(threadIdx.x)); }\n"
-    "KERNEL(SUST_P) { asm volatile(\"sust.p.2d.b32.trap [%0, {%1,%1}], {%1};\" :: \"l\"(t), "
-    "\"r\"(threadIdx.x)); }\n"
-    "KERNEL(SURED) { asm volatile(\"sured.b.add.2d.u32.trap [%0, {%1,%1}], %1;\" :: \"l\"(t), "
-    "\"r\"(threadIdx.x)); }\n";
+    "}\n";
 
 static uint64_t state = 88172645463325252ull;
 
@@ -305,32 +287,6 @@ static unsigned test_tags(struct module *m) {
   return counts[1] != LANES * ROUNDS || counts[0] > counts[1];
 }
 
-static unsigned test_lacking(struct module *m) {
-  static const struct {
-    const char *kernel, *instruction;
-  } tests[] = {{"TXD", "TXD"},
-               {"SULD", "SULD.D"},
-               {"SUST", "SUST.D"},
-               {"SUST_P", "SUST.P"},
-               {"SURED", "SURED.D"}};
-  unsigned failures = 0;
-  struct {
-    uint64_t texture, out;
-  } p = {0, module_alloc(m, COUNT * 4)};
-  for (unsigned k = 0; k < sizeof tests / sizeof *tests; k++) {
-    struct sm_fault f = {0};
-    const size_t n = strlen(tests[k].instruction);
-    const bool ran = launch(m, tests[k].kernel, &p, sizeof p, &f);
-    if (ran || f.kind != SM_FAULT_NOT_IMPLEMENTED ||
-        strncmp(f.instruction, tests[k].instruction, n) || !strstr(f.message, f.instruction) ||
-        !strstr(f.message, "does not execute")) {
-      printf("%s: %s (%s)\n", tests[k].kernel, ran ? "no fault" : f.message, f.instruction);
-      failures++;
-    }
-  }
-  return failures;
-}
-
 int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
@@ -341,8 +297,8 @@ int main(void) {
     struct module *m = module_compile(source, NULL);
     if (!m)
       return 1;
-    failures += test_scales(m) + test_bindless(m) + test_hinted(m) + test_tags(m) +
-                test_lacking(m) + test_stack_limit();
+    failures +=
+        test_scales(m) + test_bindless(m) + test_hinted(m) + test_tags(m) + test_stack_limit();
     module_free(m);
     builds++;
   }

@@ -220,7 +220,8 @@ static bool data_of_a_grid(struct fixture *f, unsigned round, bool right) {
 
 /* --- textures ---------------------------------------------------------------- */
 
-/* In the page of results: two pools of headers, one of samplers, one texel in each 32 bytes. */
+/* Offsets in the page of results: two pools of headers, one of samplers, one texel in each 32
+ * bytes. */
 enum { HEADERS = 256, OTHER_HEADERS = 384, SAMPLERS = 512, TEXELS = 1024, PLACES = 8 };
 enum { HEADER = 1, SAMPLER = 2 }; /* indices in the pools */
 
@@ -278,14 +279,15 @@ static unsigned texel_at(unsigned place) {
   return TEXELS + place % PLACES * 32;
 }
 
-/* Each texel has the value of its place, unless the test changes it. */
+/* Each texel has its index as value, unless the test changes it. */
 static void put_texels(struct fixture *f) {
   for (unsigned k = 0; k < PLACES; k++)
     *word_at(f, texel_at(k)) = k;
 }
 
-/* Reads at x with what is right except for one cache, which is dropped in one of the ways: the
- * descriptor's flag, methods that wait or do not, methods for one line. line: its index. */
+/* Reads at x. All caches but one are invalidated; that one is invalidated in one of the ways if
+ * right: the descriptor's flag, methods that wait or do not, methods for one line. line: its index.
+ */
 static bool samples(struct fixture *f, unsigned round, bool right, unsigned flag,
                     const uint32_t methods[2], uint32_t line, float x, uint32_t expected) {
   const unsigned way = right ? round % (line ? 4 : 3) : 5;
@@ -313,7 +315,7 @@ static const uint32_t of_samplers[] = {NVC7C0_INVALIDATE_SAMPLER_CACHE,
 static const uint32_t of_texels[] = {NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE,
                                      NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE_NO_WFI};
 
-/* Another header in the same place. */
+/* Another header at the same address. */
 static bool texture_header(struct fixture *f, unsigned round, bool right) {
   set_pools(f, HEADERS);
   put_texels(f);
@@ -333,7 +335,7 @@ static bool header_pool(struct fixture *f, unsigned round, bool right) {
   return samples(f, round, right, DROP_HEADERS, of_headers, HEADER, 0.5f, round % 2);
 }
 
-/* Another sampler in the same place. */
+/* Another sampler at the same address. */
 static bool texture_sampler(struct fixture *f, unsigned round, bool right) {
   set_pools(f, HEADERS);
   put_header(f, HEADERS, TEXELS);
@@ -350,7 +352,7 @@ static bool texels_of_the_cpu(struct fixture *f, unsigned round, bool right) {
   return samples(f, round, right, DROP_TEXELS, of_texels, 0, 0.5f, round);
 }
 
-/* Texels that the grid before has written: its stores are not enough. */
+/* Texels that the previous grid has written; its stores do not invalidate the cache. */
 static bool texels_of_a_grid(struct fixture *f, unsigned round, bool right) {
   set_pools(f, HEADERS);
   put_sampler(f, 0);
