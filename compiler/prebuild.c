@@ -80,7 +80,7 @@ static void print_log(cl_program program, cl_device_id device) {
   free(log);
 }
 
-/* Builds one program. Prints before in front of any message. */
+/* Builds one program. The text before precedes any message. */
 static bool build(cl_context context, cl_device_id device, const struct text *source,
                   const char *options, const char *before) {
   const char *text = source->data;

@@ -1,5 +1,5 @@
-// Declarations of the functions of Intel's extensions for clang, whose fast table has none of
-// them and whose header lacks some. The frontend puts them before programs that mention them.
+// Declarations of the functions of Intel's extensions. clang's built-in table has none of them, and
+// its header only some. The front end adds this file to programs that mention them.
 
 // cl_intel_subgroups, _char, _short and _long
 #define OCL_DECLARE __attribute__((overloadable, convergent))

@@ -153,7 +153,7 @@ static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
   return find_global(lower, variable)->number;
 }
 
-/* Casts by way of an integer. NVRTC 13.0 fails with an internal error if it evaluates, at compile
+/* Casts via an integer. NVRTC 13.0 fails with an internal error if it evaluates, at compile
  * time, a call in an initialiser that uses the address of a __constant__ variable. */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable) {
   return lower_print(lower, "((char *)(u64)&g%u)", global_number(lower, variable));

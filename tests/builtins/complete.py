@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Every built-in function that clang's opencl-c.h declares is called, in every overload,
-by the test of built-in functions; those whose result does not depend on their arguments
-alone by another test, which must name them. complete.py BUILTINS OVERLOADS: the test
-program, and the script that reads the header. Exit 77 (meson: SKIP) where it is missing."""
+"""Checks that the test of built-in functions calls every overload that clang's opencl-c.h declares.
+
+Functions whose result depends on more than their arguments must be called by another test.
+
+usage: complete.py BUILTINS OVERLOADS: the test program, and the script that reads the header.
+Exits with 77 (meson: SKIP) if the header is missing."""
 import importlib.util
 import os
 import re
@@ -29,15 +31,15 @@ OTHER_NAMES = {"unsigned": "uint", "size_t": "ulong"}
 
 
 def plain(parameter):
-    """A parameter's type, without qualifiers, address space and name."""
+    """Returns a parameter's type without qualifiers, address space and name."""
     words = re.findall(r"\w+|\*", parameter)
     names = [w for w in words if w not in ("*", "const", "volatile") and not w.startswith("__")]
     return OTHER_NAMES.get(names[0], names[0]) + (" *" if "*" in words else "")
 
 
 def names(text, name):
-    """True if a test's text has the function's name, or its first words before what the
-    preprocessor or a format puts after them."""
+    """Whether a test's text contains the function's name, or the first words of the name followed by
+    ## or a format, which complete it."""
     ends = [m.start() + 1 for m in re.finditer("_", name)][1:]
     return re.search(r"\b(%s\b|(%s)(##|%%s))" % (name, "|".join(name[:e] for e in ends) or name),
                      text) is not None

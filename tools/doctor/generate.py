@@ -6,7 +6,7 @@ generate.py REQUESTS.csv OUT.c
 import csv
 import sys
 
-# Bits 15:8 of the requests of each node.
+# Bits 15:8 of each node's request numbers.
 NODE_MAGICS = {'nvmap': {0x4e, 0x01}, 'ctrl': {0x47}, 'nvhost-ctrl-gpu': {0x47},
                'nvhost-as-gpu': {0x41}, 'nvhost-gpu': {0x47, 0x48}, 'nvhost-channel': {0x48, 0x00},
                'nvhost-ctrl': {0x48, 0x00}}

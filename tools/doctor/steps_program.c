@@ -105,8 +105,8 @@ bool step_compiler(struct doctor *d) {
 
 /* CUDA's toolkit and some programs install their own loaders. */
 #define UPDATE_LOADER                                                                              \
-  "sudo apt install ocl-icd-libopencl1, and make sure that no other libOpenCL.so.1 comes before "  \
-  "it "                                                                                            \
+  "sudo apt install ocl-icd-libopencl1, and make sure that no other libOpenCL.so.1 is found "      \
+  "first "                                                                                         \
   "(LD_LIBRARY_PATH; ldconfig -p | grep libOpenCL)"
 
 static const char loader_name[] = "libOpenCL.so.1";

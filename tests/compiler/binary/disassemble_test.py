@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """tegraclc --disassemble: disassemble_test.py TEGRACLC CL-FOLDER RECORDED
 
-RECORDED (tests/sm/isa_corpus.txt) has words and nvdisasm's text of them: they become
-the code of a CUBIN, and must come out as those texts. Where nvdisasm is found
-($TEGRACL_NVDISASM, or in PATH) its listing of the CUBINs of CL-FOLDER is compared
-with ours, line by line."""
+Makes a CUBIN whose code is the words in RECORDED (tests/sm/isa_corpus.txt). Its disassembly
+must be equal to nvdisasm's texts, which RECORDED contains as well. If nvdisasm is available
+($TEGRACL_NVDISASM, or in PATH), also compares its listings of the CUBINs of CL-FOLDER with ours,
+line by line."""
 import os
 import re
 import shutil
@@ -32,7 +32,7 @@ def tegraclc(*arguments):
 
 
 def with_code(cubin, code):
-    """The CUBIN with other code for its one kernel, past the end of the file."""
+    """Returns a copy of the CUBIN whose only kernel has new code, appended to the file."""
     table, = struct.unpack_from('<Q', cubin, 0x28)
     count, names = struct.unpack_from('<HH', cubin, 0x3c)
     name_table, = struct.unpack_from('<Q', cubin, table + 64 * names + 24)
@@ -45,7 +45,7 @@ def with_code(cubin, code):
 
 
 def listing(text):
-    """(address, columns from the address on) of each instruction."""
+    """Returns (address, rest of the line after the address) of each instruction."""
     found = []
     for line in text.split('\n'):
         match = INSTRUCTION.match(line)
@@ -55,7 +55,7 @@ def listing(text):
 
 
 def without_labels(text):
-    """nvdisasm's listing with byte offsets in the place of labels, by section."""
+    """Returns nvdisasm's listing by section, with byte offsets instead of labels."""
     sections, labels, waiting = {}, {}, []
     for line in text.split('\n'):
         section = re.match(r'^\.text\.(.*):$', line)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Values of build options stay values: option_values_test.py TEGRACLC CLANG.
+"""Values of build options cannot become options: option_values_test.py TEGRACLC CLANG.
 
-clang replaces an argument that begins with @ by the words of that file, so a value that arrives as
-an argument could bring any option of clang. Each option that takes a value gets hostile ones, apart,
-glued on and in quotes. A stand-in for clang records the arguments. If one has an @, the
-real one runs as well: the file that a response file would make it write must not appear."""
+clang expands an argument that begins with @ to the contents of that file. A value that is passed as
+a separate argument could thus smuggle in any of clang's options. Each option with a value is tested
+with hostile values: separate, attached and quoted. A script in place of clang records the arguments.
+If an argument contains @, the real clang runs too, and must not write the file that the response
+file requests."""
 import os
 import subprocess
 import sys
@@ -37,7 +38,7 @@ echo "stand-in for clang" >&2; exit 1
     environment = dict(os.environ, TEGRACL_CLANG=os.path.join(folder, 'clang'))
 
     def run(*options):
-        """Whether the build succeeds, and what clang was given; None: it was not started."""
+        """Returns whether the build succeeds, and clang's arguments, or None if it was not started."""
         if os.path.exists(record):
             os.remove(record)
         done = subprocess.run([TEGRACLC, '--emit', 'ir', *options, '-'], input=KERNEL,

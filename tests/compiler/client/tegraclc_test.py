@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The compiler command from the outside: tegraclc_test.py TEGRACLC CL-FOLDER SPIRV-AS.
+"""Tests the compiler command: tegraclc_test.py TEGRACLC CL-FOLDER SPIRV-AS.
 
-Every source of the folder becomes machine code with and without optimisation;
-the tiled matrix product becomes the instructions that it should; messages carry
-the user's line numbers; options do what OpenCL says."""
+All sources in the folder must compile to machine code with and without optimisation, the tiled
+matrix product to the expected instructions. Messages must contain the user's line numbers, and
+options must have the effects that OpenCL specifies."""
 import os
 import pty
 import resource
@@ -17,7 +17,6 @@ SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvrtc.s
 os.environ['LSAN_OPTIONS'] = f'suppressions={SUPPRESSIONS}:print_suppressions=0'
 # Bits 8:0 of an instruction are the operation; the next three bits are the form of the operands
 # (sm87.isa).
-# operands (sm87.isa).
 OPERATION = 0x1ff
 GENERIC_LOAD, GENERIC_STORE, GLOBAL_LOAD, GLOBAL_STORE = 0x180, 0x185, 0x181, 0x186
 SHARED_LOAD, LOCAL_LOAD, LOCAL_STORE, FFMA = 0x184, 0x183, 0x187, 0x023
@@ -31,14 +30,14 @@ def check(condition, sentence):
 
 
 def run(source, *options):
-    """Compiles text from standard input; status, output, messages."""
+    """Compiles text from standard input. Returns status, output and messages."""
     done = subprocess.run([TEGRACLC, *options, '-'], input=source.encode(), capture_output=True,
                           timeout=120)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
 def opcodes(cubin):
-    """The operation of every instruction of the .text sections."""
+    """Returns the operations of all instructions in the .text sections."""
     offset, = struct.unpack_from('<Q', cubin, 0x28)
     entry, count, names = struct.unpack_from('<HHH', cubin, 0x3a)
     headers = [struct.unpack_from('<IIQQQQ', cubin, offset + i * entry) for i in range(count)]

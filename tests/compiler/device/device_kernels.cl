@@ -1,6 +1,6 @@
-/* Kernels of device_kernels.c that check themselves: halfs as numbers, atomics of OpenCL C
- * 1.x and 2.0, fences, and asynchronous copies. One work-group of GROUP items; in: 64 floats
- * around 1 of both signs; scratch: zeros. A failed check leaves 1 at its line. */
+/* Kernels of device_kernels.c that check themselves: arithmetic of halves, atomics of OpenCL C 1.x
+ * and 2.0, fences, and asynchronous copies. One work-group of GROUP work-items. in has 64 floats of
+ * both signs around 1, scratch is zero. A failed check writes 1 at its line number. */
 #define GROUP 96
 #define CHECK(c)                                                                                   \
   if (!(c))                                                                                        \

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Every overload of every OpenCL C built-in function that clang declares must
-compile: this reads clang's opencl-c.h, writes one CUDA C kernel per function
-name which calls each declared overload and checks its result type, finds the
-files to include through groups.txt as the compiler does, and has NVRTC make
-SM 8.7 code of it.
+"""Checks that every overload of every OpenCL C built-in function that clang declares compiles.
+
+Reads clang's opencl-c.h, and writes a CUDA C kernel for each function name that calls all declared
+overloads and checks their result types. Finds the files to include in groups.txt, like the compiler,
+and compiles the kernels for SM 8.7 with NVRTC.
 
 usage: device_overloads.py TEGRACLC DEVICE-FOLDER [--all] [name...]
-Without --all vectors of 2, 4 and 8 are left out: the same templates make them as those of
-3 and 16, and the test of built-in functions calls them.
-clang and NVRTC are those that tegraclc finds. Exit 77 (meson: SKIP) where clang's header
-is missing."""
+Without --all, leaves out vectors of 2, 4 and 8: they come from the same templates as those of 3 and
+16, and the test of built-in functions calls them.
+Uses the clang and NVRTC that tegraclc finds. Exits with 77 (meson: SKIP) if clang's header is
+missing."""
 
 import collections
 import concurrent.futures
@@ -73,8 +73,8 @@ WORK_ITEM = {
 
 
 def cuda_type(text):
-    """CUDA C for an OpenCL C type (a parameter's name may follow); None for a
-    type that has no place here. Address spaces are dropped."""
+    """Returns the CUDA C type for an OpenCL C type, which a parameter's name may follow, without
+    address spaces. Returns None for types that this test does not cover."""
     words = re.findall(r"\w+|\*", text)
     stars = words.count("*")
     names = [w for w in words if w != "*" and not w.startswith("__") and w not in QUALIFIERS]
@@ -93,8 +93,8 @@ def cuda_type(text):
 
 
 def statements(clang):
-    """(result, name, [parameter...]) of every function that the header declares, in its
-    own words."""
+    """Yields (result, name, [parameter...]) of every function that the header declares, with its
+    spelling of the types."""
     folder = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True)
     header = os.path.join(folder.stdout.strip(), "include", "opencl-c.h")
     if not os.path.exists(header):
@@ -115,7 +115,7 @@ def statements(clang):
 
 
 def declarations(clang):
-    """{name: set of (result, (parameters...))} in CUDA types."""
+    """Returns {name: set of (result, (parameters...))} with CUDA types."""
     found = collections.defaultdict(set)
     unknown = set()
     for result, name, parameters in statements(clang):

@@ -1,5 +1,5 @@
-// Operations that must be one instruction of the machine. The comment before each kernel
-// lists the instructions that its code must have (instructions_test.py).
+// Operations that must compile to one instruction. The comment before each kernel lists the
+// instructions that its code must contain (instructions_test.py).
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 __attribute__((noinline)) uint apart(uint x) { return x * x + 1; }

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Extensions use the machine's instructions: instructions_test.py TEGRACLC FILE
+"""Checks that extensions use the hardware's instructions: instructions_test.py TEGRACLC FILE
 
-The line before each kernel of FILE is a comment with the operations that the machine
-code of the kernel must have, A|B for one of two; after "no", those that it must not
-have."""
+The comment before each kernel in FILE lists the operations that the kernel's machine code must
+contain, with A|B for alternatives, and after "no" the operations that it must not contain."""
 import re
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-/* Kernels that are also C: lower_run.c includes this file and compares what the
- * device does with what the host's compiler makes of the same text. */
+/* Kernels that are also valid C: lower_run.c includes this file, and compares the results
+ * of the device with those of the host's compiler. */
 #define OPS(T, name)                                                                               \
   kernel void name(global const ulong *in, global ulong *out) {                                    \
     int i = (int)get_global_id(0);                                                                 \
@@ -157,7 +157,7 @@ kernel void reals(global const ulong *in, global ulong *out) {
   out[i] = p.u * 3 + (ulong)r + (ulong)(long)(int)(float)(short)in[i];
 }
 
-/* 64-bit arithmetic of which a half is wanted, and some of which more is. */
+/* 64-bit arithmetic whose lower half is used, and in some cases the upper half too. */
 kernel void halves(global const ulong *in, global ulong *out) {
   int i = (int)get_global_id(0);
   ulong x = in[i], y = in[i + 1], whole = x * 5 + y, sum = x, both = y;

@@ -1,4 +1,4 @@
-/* Kernels of device_subgroup.c. A failed check leaves 1 at its line. */
+/* Kernels of device_subgroup.c. A failed check writes 1 at its line number. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define CHECK(c)                                                                                   \
   if (!(c))                                                                                        \
