@@ -33,8 +33,8 @@ enum {
   SYNCPOINT_FIRST = 17, /* the first one available on a board; section 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
   NS_PER_S = 1000000000,
-  OVERSLEPT_NS =
-      50000000, /* oversleeping a late fence this long means that the client does not poll memory */
+  /* A client that oversleeps a late fence this long does not poll memory. */
+  OVERSLEPT_NS = 50000000,
 };
 
 static const struct emu_object_ops sync_file_ops, pollfd_ops;

@@ -111,8 +111,7 @@ enum kernel_arg_image { /* in the order of CL_MEM_OBJECT_*, from IMAGE2D on */
                         KERNEL_ARG_IMAGE_1D_ARRAY,
                         KERNEL_ARG_IMAGE_1D_BUFFER,
                         KERNEL_ARG_IMAGE_TYPES,
-                        KERNEL_ARG_IMAGE_DEPTH =
-                            8, /* flag for depth images, combined with the above */
+                        KERNEL_ARG_IMAGE_DEPTH = 8, /* flag of depth images */
 };
 
 enum kernel_arg_qualifier { /* bit flags with the values of CL_KERNEL_ARG_TYPE_* */

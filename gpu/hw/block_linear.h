@@ -26,7 +26,8 @@ static inline uint64_t hw_gob_offset(uint64_t x, uint32_t y) {
   return (x & 15) | (y & 1) << 4 | (y & 2) << 4 | (x & 16) << 2 | (y & 4) << 5 | (x & 32) << 3;
 }
 
-/* The offset of the byte at (x, y, z); x counts bytes, z slices or layers. */
+/* Returns the offset of the byte at (x, y, z), where x is in bytes, y in rows, and z in slices or
+ * layers. */
 static inline uint64_t hw_block_linear_offset(const struct hw_block_linear *s, uint64_t x,
                                               uint32_t y, uint32_t z) {
   const unsigned h = s->block_height, d = s->block_depth;

@@ -27,8 +27,7 @@
 enum {
   GP_ENTRY_BYTES = 8,
   GP_ENTRY_LENGTH_MAX = 0x1fffff,
-  GP_ENTRIES_MIN =
-      2, /* in SETUP_BIND of a user-mode channel; docs/hardware/kernel-interface.md 3.4 */
+  GP_ENTRIES_MIN = 2,      /* for user-mode submission; docs/hardware/kernel-interface.md 3.4 */
   GPFIFO_BYTES_MIN = 4096, /* see docs/hardware/kernel-interface.md trap T2 */
 };
 

@@ -1,4 +1,4 @@
-/* Headers of images and samplers, in memory that the texture units read. */
+/* Writes headers of images, and samplers, into memory that the texture units read. */
 #include "runtime/context/textures.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "runtime/queue/queue.h"
 
 enum {
-  HEADERS_FIRST = 2048, /* of the first pool; the others are four times as large as the last */
+  HEADERS_FIRST = 2048, /* size of the first pool; each further one is four times as large */
   HEADERS_GROWTH = 2,
   HEADERS_MAX = 1 << TEXTURE_HANDLE_HEADER_BITS,
 };
@@ -21,7 +21,7 @@ enum { PITCH_UNIT = 32, PITCH_MAX = 2097120, BUFFER_ALIGN = 16 };
 
 /* ---- formats ----------------------------------------------------------------------------- */
 
-/* OpenCL's channel orders and types as kernel_image.format numbers them, by the names of
+/* OpenCL's channel orders and types, numbered as in kernel_image.format and named as in
  * texture-formats.csv. */
 enum order {
   ORDER_R,
@@ -101,7 +101,8 @@ static void set_format(uint32_t *header, const struct format *format) {
   hw_set(header, TIC_S_R_G_B_CONVERSION, format->srgb);
 }
 
-/* Of entries that are no image's: reads give 0 (docs/hardware/textures.md 1.3). */
+/* Makes a header that belongs to no image; reads through it return 0 (docs/hardware/textures.md
+ * 1.3). */
 static void make_null_header(uint32_t *header) {
   memset(header, 0, TEXTURE_BYTES);
   set_format(header, &(struct format){.components = TIC_COMPONENTS_R8,
@@ -111,12 +112,13 @@ static void make_null_header(uint32_t *header) {
   hw_set(header, TIC_RES_VIEW_MIN_MIP_LEVEL, 1);
 }
 
-/* Bytes from a layer or slice to the next. */
+/* Returns the bytes from one layer or slice to the next. */
 static uint64_t layer_bytes(const struct kernel_image *image, enum kernel_arg_image type) {
   return (uint64_t)image->row_pitch * (type == KERNEL_ARG_IMAGE_1D_ARRAY ? 1 : image->slice_rows);
 }
 
-/* The pitch of a layer's header; 0: its rows are not where a header can have them. */
+/* Returns the pitch for a layer's header, or 0 if a header cannot describe the layout of the
+ * rows. */
 static uint32_t find_pitch(const struct kernel_image *image, enum kernel_arg_image type) {
   const uint32_t shift = image->format >> KERNEL_IMAGE_TEXEL_SHIFT;
   const uint32_t row = ((image->width << shift) + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
@@ -126,14 +128,14 @@ static uint32_t find_pitch(const struct kernel_image *image, enum kernel_arg_ima
   return aligned && pitch <= PITCH_MAX ? pitch : 0;
 }
 
-/* The header of a layer: rows of texels. Its address is left out. */
+/* Fills in the header of a layer, which consists of rows of texels, except for its address. */
 static void make_rows(uint32_t *header, const struct kernel_image *image, uint32_t pitch) {
   hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_PITCH);
   hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP);
   hw_set(header, TIC_PITCH_BITS20TO5, pitch / PITCH_UNIT);
   hw_set(header, TIC_WIDTH_MINUS_ONE, image->width - 1);
   hw_set(header, TIC_HEIGHT_MINUS_ONE, image->height - 1u);
-  hw_set(header, TIC_LOD_ANISO_QUALITY2, 1); /* this and the next two: as NVK has them */
+  hw_set(header, TIC_LOD_ANISO_QUALITY2, 1); /* these three fields are as in NVK */
   hw_set(header, TIC_LOD_ANISO_QUALITY, TIC_LOD_ANISO_QUALITY_LOD_QUALITY_HIGH);
   hw_set(header, TIC_LOD_ISO_QUALITY, TIC_LOD_ISO_QUALITY_LOD_QUALITY_HIGH);
   hw_set(header, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
@@ -148,7 +150,8 @@ static void make_buffer(uint32_t *header, const struct kernel_image *image) {
   hw_set(header, TIC_WIDTH_MINUS_ONE_BITS31TO16, last >> 16);
 }
 
-/* The header of an image's first layer; false: the texture units cannot read the image. */
+/* Makes the header of an image's first layer. Returns false if the texture units cannot read the
+ * image. */
 static bool make_header(const struct kernel_image *image, enum kernel_arg_image type,
                         const struct format *format, uint32_t header[TEXTURE_WORDS]) {
   memset(header, 0, TEXTURE_BYTES);
@@ -162,7 +165,7 @@ static bool make_header(const struct kernel_image *image, enum kernel_arg_image 
   return pitch;
 }
 
-/* PITCH headers have bits 31:5 of it, the others all. */
+/* PITCH headers contain bits 31:5 of the address, others all bits. */
 static void set_address(uint32_t *header, uint64_t address) {
   hw_set(header, TIC_ADDRESS_BITS31TO0, (uint32_t)address);
   hw_set(header, TIC_ADDRESS_BITS48TO32, (uint32_t)(address >> 32));
@@ -184,9 +187,9 @@ static uint32_t address_mode(uint32_t bits) {
   }
 }
 
-/* The sampler with the index that a handle has: kernel_texture's bits from KERNEL_TEXTURE_SAMPLER
- * on. A flat image is the only row of a texture of two dimensions. The row after it must have
- * weight 0 and be finite, so it is the border. */
+/* Makes the sampler with an index as in a texture handle: the bits of enum kernel_texture from
+ * KERNEL_TEXTURE_SAMPLER on. A flat image is a 2D texture with a single row. The next row must be
+ * finite and have weight 0, so it is the border. */
 static void make_sampler(uint32_t *sampler, uint32_t index) {
   const uint32_t texture = index << KERNEL_TEXTURE_SAMPLER, mode = address_mode(index);
   const bool linear = index & KERNEL_SAMPLER_LINEAR, flat = texture >> KERNEL_TEXTURE_FLAT & 1;
@@ -219,19 +222,19 @@ static int make_samplers(struct rt_context *c) {
   return 0;
 }
 
-/* ---- the pool of headers, whose lock is held ---------------------------------------------- */
+/* ---- the pools of headers; the caller holds textures.lock ------------------------------------ */
 
 static uint32_t *header_at(const struct rt_textures *t, uint32_t index) {
   return (uint32_t *)t->headers[t->pools - 1].cpu + (size_t)index * TEXTURE_WORDS;
 }
 
-/* Of a number of pools, in the last. */
+/* Returns the number of headers in the last of this many pools. */
 static uint32_t count_room(unsigned pools) {
   const uint64_t room = pools ? (uint64_t)HEADERS_FIRST << HEADERS_GROWTH * (pools - 1) : 0;
   return room < HEADERS_MAX ? (uint32_t)room : HEADERS_MAX;
 }
 
-/* A larger pool; -ENOSPC if there is none. */
+/* Creates a larger pool. Returns -ENOSPC if the last one already has the maximum size. */
 static int grow_pool(struct rt_context *c) {
   struct rt_textures *t = &c->textures;
   const uint32_t old = count_room(t->pools), room = count_room(t->pools + 1);
@@ -270,7 +273,7 @@ static void put_run(struct rt_textures *t, uint32_t first, unsigned class) {
   t->free[class] = first;
 }
 
-/* The first of 2^class headers; 0: there is no room. */
+/* Allocates 2^class headers. Returns the index of the first one, or 0 if there is no room. */
 static uint32_t get_run(struct rt_context *c, unsigned class) {
   struct rt_textures *t = &c->textures;
   unsigned from = class;

@@ -25,9 +25,8 @@
 #include "runtime/message.h"
 
 enum {
-  ORIN_SM_VERSION =
-      0x807,     /* sm_arch_sm_version of GA10B; docs/hardware/kernel-interface.md 2.1.1 */
-  GPCS_MAX = 32, /* number of bits in gpc_mask */
+  ORIN_SM_VERSION = 0x807, /* GA10B; docs/hardware/kernel-interface.md 2.1.1 */
+  GPCS_MAX = 32,           /* number of bits in gpc_mask */
   /* ptxas rejects more than 48 KiB of static shared memory, so this is the limit for OpenCL's local
    * memory, static and dynamic together (docs/hardware/command-stream.md 5.4). */
   SHARED_PER_BLOCK = 48 * 1024,
