@@ -2,8 +2,8 @@
 """test_names.py TOP BUILD: checks that the tests that pages mention exist.
 
 A mention is a name in backticks in a table column "test" or "tests", or before the path of the test's
-source, as in `signals` (`tests/end_to_end/processes/signals.c`). The first words of several names
-stand for all of them (`compiler limit`)."""
+source, as in `signals and driver threads` (`tests/end_to_end/processes/signals.c`). The first words
+of several names stand for all of them (`compiler limit`)."""
 import json
 import pathlib
 import re
