@@ -75,8 +75,9 @@
   X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
   X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
 
-/* What the device reports only if TEGRACL_EXPERIMENTAL has the name, without cl_khr_. The CTS of
- * August 2026 fails on a device that reports these: they are not in its list of approved names. */
+/* Extensions that the device reports only if TEGRACL_EXPERIMENTAL contains the name without
+ * cl_khr_. The CTS of August 2026 fails on a device that reports them, because its list of approved
+ * names lacks them. */
 #define CC_EXPERIMENTAL_EXTENSIONS(X)                                                              \
   X("cl_khr_work_group_uniform_arithmetic", CL_MAKE_VERSION(1, 0, 0))
 

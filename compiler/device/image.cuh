@@ -127,7 +127,7 @@ OCL_FN void write_texel(I image, C coordinate, uint shift, const texel &t) {
 
 template <class I, class C> OCL_FN void write_imagef(I image, C at, const vec<float, 4> &colour) {
   const ocl::image &m = *image.p;
-  /* The most common formats take the shortest way. */
+  /* Fast paths for the most common formats. */
   if (m.format == image_format<CHANNELS_RGBA, UNORM8, 2>)
     write_texel(image, at, 2, encode_floats(UNORM8, false, colour));
   else if (m.format == image_format<CHANNELS_R, FLOAT, 2>)

@@ -1,6 +1,6 @@
-/* Reads of images by the texture units. A handle is image.texture with a sampler's bits
- * (enum kernel_texture of gpu/cubin/kernel_code.h), plus the number of the layer or slice:
- * each has its own header, of two dimensions. */
+/* Image reads with the texture units. A handle is image.texture with a sampler's bits (see enum
+ * kernel_texture in gpu/cubin/kernel_code.h) plus the number of the layer or slice: each of them
+ * has its own two-dimensional header. */
 #ifndef TEGRACL_IMAGE_TEXTURE_CUH
 #define TEGRACL_IMAGE_TEXTURE_CUH
 #include "image_sample.cuh"
@@ -9,11 +9,11 @@ namespace ocl {
 
 enum { TEXTURE_SAMPLER = 20 };
 
-/* A coordinate outside of every image, where a border is. */
+/* A coordinate in the border of any image. */
 constexpr float OUTSIDE = -1e9f;
 
-/* The bits of four floats or integers, as the image's format says. The lowest level is the only
- * one. */
+/* Return the bits of four floats or integers, depending on the image's format. Images only have
+ * one mipmap level. */
 OCL_FN vec<uint, 4> sample_texture(uint handle, float x, float y) {
   vec<uint, 4> r;
   asm("tex.level.2d.v4.u32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0f00000000;"
@@ -40,8 +40,8 @@ template <class I> OCL_FN bool has_texture(I image) {
   return I::PATH == PATH_TEXTURES || (I::PATH == PATH_ANY && image.p->texture);
 }
 
-/* OpenCL wants the texel exactly if coordinates are not normalized and the filter takes the
- * nearest: how the hardware rounds a coordinate that is just below an integer is unknown. */
+/* Rounds down unnormalized coordinates if the filter is nearest, because OpenCL then requires the
+ * exact texel. It is unknown how the hardware rounds a coordinate just below an integer. */
 OCL_FN float exact(float s, uint sampler) {
   return sampler & (SAMPLER_LINEAR | SAMPLER_NORMALIZED) ? s : floorf(s);
 }
@@ -49,7 +49,7 @@ OCL_FN float exact(int i, uint) {
   return (float)i;
 }
 
-/* In the slices of an image of three dimensions. */
+/* Samples one slice of a 3D image. */
 template <class I, class T>
 OCL_FN vec<uint, 4> sample_slice(uint handle, const image &m, uint sampler,
                                  const coordinate<T> &c, int slice) {
@@ -59,8 +59,8 @@ OCL_FN vec<uint, 4> sample_slice(uint handle, const image &m, uint sampler,
                         outside ? OUTSIDE : exact(c.c[1], sampler));
 }
 
-/* Of the nearest texel, or of the mean of those around if the image has one or two dimensions. The
- * sampler is linear for coordinates with fractions only. */
+/* Returns the bits of the nearest texel or, in 1D and 2D images with a linear filter, of the mean
+ * of the texels around the coordinate. Integer coordinates never use the linear filter. */
 template <class I, class T>
 OCL_FN vec<uint, 4> read_texture(const image &m, uint sampler, const coordinate<T> &c) {
   uint handle = m.texture;
@@ -92,7 +92,7 @@ OCL_FN vec<float, 4> floats_of_bits(const vec<uint, 4> &bits) {
   return r;
 }
 
-/* The mean of two slices' means. */
+/* Applies the linear filter in a 3D image: interpolates between two slices. */
 template <class I>
 OCL_FN vec<float, 4> mix_slices(const image &m, uint sampler, const coordinate<float> &c) {
   const uint handle = m.texture | sampler << TEXTURE_SAMPLER;

@@ -1,5 +1,5 @@
 // Declarations of the functions of cl_khr_work_group_uniform_arithmetic, which clang lacks. The
-// frontend puts them before programs that mention their names.
+// front end adds this file to programs that mention them.
 #if defined(cl_khr_work_group_uniform_arithmetic) &&                                               \
     (__OPENCL_C_VERSION__ >= 200 || defined(__OPENCL_CPP_VERSION__))
 #define OCL_OPERATION(T, name)                                                                     \

@@ -200,8 +200,9 @@ void lower_reach(struct lower *lower, struct function *function) {
   function->open = false;
 }
 
-/* Writes the finished body after its heading. A kernel that reads images has it in two versions: a
- * choice at each read would cost more, above all where the texture units cannot read them. */
+/* Writes the finished body after the function's heading. A kernel that reads images gets two
+ * versions of its body, because a choice at each read would cost more, especially for images that
+ * the texture units cannot read. */
 static void finish_function(struct lower *lower) {
   struct text *code = &lower->code;
   size_t start = code->size;

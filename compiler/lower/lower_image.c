@@ -68,7 +68,7 @@ static LLVMValueRef literal_bits(LLVMValueRef value) {
   return bits && LLVMIsAConstantInt(bits) ? bits : NULL;
 }
 
-/* Whether it is the read of an image which is the kernel's parameter. */
+/* Whether the function reads an image that is a parameter of the kernel. */
 static bool reads_parameter(struct lower *lower, const char *function, LLVMValueRef image,
                             const char *type) {
   static const char reads[] = "read_image", read_only[] = "_ro";

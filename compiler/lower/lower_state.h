@@ -117,8 +117,8 @@ struct lower {
   unsigned next_name;
   struct text locals[SCALAR_KINDS];
   struct text arrays;   /* allocas and other declarations */
-  struct text textures; /* of a kernel: whether the texture units can read its read_only images */
-  bool reads_images;    /* by its parameters: it is printed for both answers */
+  struct text textures; /* condition in a kernel: the texture units can read its images */
+  bool reads_images;    /* through parameters: the body is printed for both cases */
   unsigned line;        /* source line of the last #line directive; 0 if none */
   const char *file;     /* file name of the last #line directive, owned by LLVM */
   struct text body;
