@@ -134,15 +134,22 @@ static void build_unit(const struct units *units, struct unit *unit) {
   unit->ns = base_clock_ns() - since;
 }
 
-/* Returns the next unit to build, or NULL if none is left. Units that a thread waits for come
- * first, then units that may be refused. The caller holds the lock. */
+/* Units that a thread waits for are built first, then those that may be refused, and of these the
+ * largest, so that no helper is left with a large one at the end. */
+static bool is_before(const struct unit *a, const struct unit *b) {
+  if (a->wanted != b->wanted)
+    return a->wanted;
+  if (a->may_be_refused != b->may_be_refused)
+    return a->may_be_refused;
+  return a->source.size > b->source.size;
+}
+
+/* Returns the next unit to build, or NULL if none is left. The caller holds the lock. */
 static struct unit *take_next_unit(struct units *units) {
   struct unit *next = NULL;
   for (size_t i = 0; i < units->count && !units->stopped; i++) {
     struct unit *unit = &units->list[i];
-    if (unit->progress == UNIT_WAITS &&
-        (!next || unit->wanted > next->wanted ||
-         (unit->wanted == next->wanted && unit->may_be_refused > next->may_be_refused)))
+    if (unit->progress == UNIT_WAITS && (!next || is_before(unit, next)))
       next = unit;
   }
   if (next)
