@@ -66,9 +66,11 @@ struct cc_job {
   const struct cc_header *headers;
   size_t header_count;
   const char *options; /* as passed to clBuildProgram and similar calls; NULL means "" */
+  const char *folder;  /* where relative names of files start; NULL means that of the process */
   /* Set by the client for a helper: */
   bool may_plan;       /* the answer may be a plan for a build in units */
   uint64_t memory_mib; /* memory limit of the helper; 0 means its default */
+  bool unattended;     /* no thread waits for the result, so the helper has low priority */
 };
 
 /* The stages of a build in their order. Their begin and end times are
@@ -123,7 +125,7 @@ struct cc_background;
 
 struct cc_planned_kernel {
   const char *name;
-  unsigned unit, index; /* number of the unit, index of the kernel in it */
+  unsigned unit; /* number of the unit */
 };
 
 /* Creates the background build of a job without headers, with a reference count of 1. Copies

@@ -46,6 +46,12 @@ static bool was_short(enum cc_status status, uint64_t memory_mib) {
   return limits_were_met(&own, memory_mib) || limits_were_met(&commands, memory_mib);
 }
 
+/* Its file system can be unmounted then, and the next job finds none of its files. */
+static void leave_folder(void) {
+  if (chdir("/") != 0)
+    errno = 0;
+}
+
 static enum cc_status compile_request(struct message *request, struct cc_result *result) {
   struct message_job job;
   enum cc_status status = CC_INTERNAL_ERROR;
@@ -54,11 +60,12 @@ static enum cc_status compile_request(struct message *request, struct cc_result 
   } else {
     /* Relative include folders refer to the application's present folder. If it no
      * longer exists, clang reports the files that it cannot find. */
-    if (*job.folder && chdir(job.folder) != 0)
-      errno = 0;
+    if (!*job.folder || chdir(job.folder) != 0)
+      leave_folder();
     limits_on_build(job.job.memory_mib);
     status = cc_compile(&job.job, result);
     result->short_of_memory = was_short(status, job.job.memory_mib);
+    leave_folder();
   }
   message_free_job(&job);
   return status;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler/client/helper.h"
 
@@ -12,7 +13,7 @@ struct cc_background {
   atomic_uint references;
   struct cc_job job; /* owns its sources and options, which are copies */
   struct cc_source *sources;
-  char *options;
+  char *options, *folder;
   atomic_bool cancelled;
   /* Protects units, log, accepted and ended. Each of them is set once. */
   pthread_mutex_t lock;
@@ -34,6 +35,7 @@ static void destroy_background(struct cc_background *background) {
     free((char *)background->sources[i].text);
   free(background->sources);
   free(background->options);
+  free(background->folder);
   free(background->log);
   free(background);
 }
@@ -56,11 +58,13 @@ void cc_background_cancel(struct cc_background *background) {
 
 static bool copy_job(struct cc_background *background, const struct cc_job *job) {
   background->options = strdup(job->options ? job->options : "");
+  background->folder = job->folder ? strdup(job->folder) : getcwd(NULL, 0);
   background->sources = calloc(job->source_count + 1, sizeof(*background->sources));
   background->job = (struct cc_job){.action = job->action,
                                     .device = job->device,
                                     .sources = background->sources,
-                                    .options = background->options};
+                                    .options = background->options,
+                                    .folder = background->folder};
   for (size_t i = 0; background->sources && i < job->source_count; i++) {
     char *text = malloc(job->sources[i].size + 1);
     if (!text)
@@ -70,7 +74,7 @@ static bool copy_job(struct cc_background *background, const struct cc_job *job)
     background->sources[i] = (struct cc_source){text, job->sources[i].size};
     background->job.source_count++;
   }
-  return background->options && background->sources;
+  return background->options && background->sources && (background->folder || !job->folder);
 }
 
 struct cc_background *cc_background_create(const struct cc_job *job) {
@@ -152,6 +156,8 @@ bool cc_background_has_ended(struct cc_background *background) {
 
 enum cc_status cc_background_wait(struct cc_background *background, struct cc_result **result) {
   pthread_mutex_lock(&background->lock);
+  if (background->units)
+    units_want_all(background->units);
   while (!background->ended)
     pthread_cond_wait(&background->changed, &background->lock);
   pthread_mutex_unlock(&background->lock);

@@ -61,6 +61,9 @@ enum build_mode {
 static enum cc_status request_build(const struct cc_job *asked, struct setting *setting,
                                     enum build_mode mode, struct cc_result *result) {
   const char *compiler = setting->compiler;
+  const enum helper_kind kind = mode == ALONE       ? HELPER_ALONE
+                                : asked->unattended ? HELPER_LOW
+                                                    : HELPER_NORMAL;
   enum cc_status status = CC_INTERNAL_ERROR;
   char words[4096];
   struct message request = {0}, answer = {0};
@@ -76,7 +79,7 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
   for (;;) {
     bool used;
     int error;
-    struct helper *helper = helper_get(compiler, &setting->share, mode == ALONE, &used, &error);
+    struct helper *helper = helper_get(compiler, &setting->share, kind, &used, &error);
     if (!helper && error == -ECANCELED) {
       status = fail(result, CC_CANCELLED, "the build was cancelled\n");
       break;
@@ -281,7 +284,7 @@ static enum cc_status find_and_build(const struct cc_job *job, struct cc_backgro
   }
   setting.background = background;
   setting.share.cancelled = background ? background_cancelled(background) : NULL;
-  setting.folder = getcwd(found->here, sizeof(found->here));
+  setting.folder = job->folder ? job->folder : getcwd(found->here, sizeof(found->here));
   return build_cached(job, &setting, result);
 }
 

@@ -34,8 +34,10 @@ struct helper {
   pid_t pid;
   int pidfd; /* -1 if the kernel has no pidfds (before Linux 5.3) */
   int fd;
+  int remote_fd;        /* the helper's end of the socket, while it is being started */
   int output;           /* memory file with its output */
   uint64_t environment; /* hash of the environment at its start */
+  bool low;             /* of low priority, which cannot be raised again */
   bool used;
   struct helper_share *share; /* share of the build that it works for */
   unsigned places;            /* places out of limits_width that it takes while busy */
@@ -45,6 +47,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* busy, or a list */
 static struct helper *idle;
 static struct helper *working;
+static struct helper *starting;
 static struct helper *leaving; /* socket closed, but not yet reaped */
 static unsigned busy;          /* places taken by busy helpers and by those being started */
 
@@ -52,7 +55,7 @@ static unsigned busy;          /* places taken by busy helpers and by those bein
 struct waiter {
   struct waiter *next;
   struct helper_share *share;
-  bool alone;
+  enum helper_kind kind;
   unsigned places; /* 0: still waits */
 };
 static struct waiter *waiters; /* the head has waited longest */
@@ -100,11 +103,21 @@ static void end_group(const struct helper *helper) {
     kill(-helper->pid, SIGKILL);
 }
 
+static void close_if_open(int fd) {
+  if (fd >= 0)
+    close(fd);
+}
+
 static void close_files(const struct helper *helper) {
-  close(helper->fd);
-  close(helper->output);
-  if (helper->pidfd >= 0)
-    close(helper->pidfd);
+  close_if_open(helper->fd);
+  close_if_open(helper->output);
+  close_if_open(helper->pidfd);
+}
+
+static void remove_from(struct helper **list, struct helper *helper) {
+  while (*list != helper)
+    list = &(*list)->next;
+  *list = helper->next;
 }
 
 /* Closes our end of the socket, which makes the helper exit. reap_leaving
@@ -125,8 +138,7 @@ static void reap_leaving(void) {
       continue;
     }
     *place = helper->next;
-    if (helper->pidfd >= 0)
-      close(helper->pidfd);
+    close_if_open(helper->pidfd);
     free(helper);
   }
 }
@@ -145,14 +157,15 @@ static bool is_stale(int fd) {
   return got >= 0 || errno != EAGAIN;
 }
 
-/* Returns an idle helper that is alive and was started in this environment, or NULL. Lets go
- * of the idle helpers that it rejects. The caller holds the lock. */
-static struct helper *take_idle(uint64_t environment) {
+/* Returns an idle helper that is alive and was started in this environment, with this priority or
+ * with any; or NULL. Lets go of idle helpers of other environments and of dead ones. The caller
+ * holds the lock. */
+static struct helper *take_idle(uint64_t environment, bool low, bool any) {
   struct helper *taken = NULL;
   for (struct helper **place = &idle; *place;) {
     struct helper *helper = *place;
     bool good = helper->environment == environment && !is_stale(helper->fd);
-    if (good && taken) {
+    if (good && (taken || (helper->low != low && !any))) {
       place = &helper->next;
       continue;
     }
@@ -217,39 +230,58 @@ static int above_standard(int fd) {
   return moved;
 }
 
-static struct helper *start_helper(const char *path, uint64_t environment, int *error) {
-  int ends[2] = {-1, -1};
-  int output = -1;
-  struct helper *helper = calloc(1, sizeof(*helper));
+static int open_files(struct helper *helper) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return -errno;
+  helper->fd = above_standard(ends[0]);
+  helper->remote_fd = above_standard(ends[1]);
+  helper->output = above_standard(memfd_create("tegraclc", MFD_CLOEXEC));
+  return helper->fd < 0 || helper->remote_fd < 0 || helper->output < 0 ? -errno : 0;
+}
+
+/* Forks see either no files or a helper in the list. */
+static int begin_start(struct helper *helper) {
+  pthread_mutex_lock(&lock);
+  const int error = open_files(helper);
+  helper->next = starting;
+  starting = helper;
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+static void end_start(struct helper *helper, bool started) {
+  pthread_mutex_lock(&lock);
+  remove_from(&starting, helper);
+  close_if_open(helper->remote_fd);
+  if (started)
+    helper->pidfd = (int)syscall(NR_PIDFD_OPEN, helper->pid, 0);
+  else
+    close_files(helper);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The helper cannot do it, as it is confined. Threads and processes that it starts inherit it. */
+static void lower_priority(pid_t pid) {
+  enum { NICE = 10 };
+  setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + NICE);
+}
+
+static struct helper *start_helper(const char *path, uint64_t environment, bool low, int *error) {
+  struct helper *helper = malloc(sizeof(*helper));
   *error = -ENOMEM;
   if (!helper)
     return NULL;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    *error = -errno;
-    goto fail;
-  }
-  ends[0] = above_standard(ends[0]);
-  ends[1] = above_standard(ends[1]);
-  output = above_standard(memfd_create("tegraclc", MFD_CLOEXEC));
-  if (ends[0] < 0 || ends[1] < 0 || output < 0) {
-    *error = -errno;
-    goto fail;
-  }
-  *error = spawn_helper(path, ends[1], output, &helper->pid);
-  if (*error)
-    goto fail;
-  close(ends[1]);
-  helper->fd = ends[0];
-  helper->output = output;
-  helper->pidfd = (int)syscall(NR_PIDFD_OPEN, helper->pid, 0);
-  helper->environment = environment;
-  return helper;
-fail:
-  for (int i = 0; i < 2; i++)
-    if (ends[i] >= 0)
-      close(ends[i]);
-  if (output >= 0)
-    close(output);
+  *helper = (struct helper){
+      .pidfd = -1, .fd = -1, .remote_fd = -1, .output = -1, .environment = environment, .low = low};
+  *error = begin_start(helper);
+  if (!*error)
+    *error = spawn_helper(path, helper->remote_fd, helper->output, &helper->pid);
+  if (!*error && low)
+    lower_priority(helper->pid);
+  end_start(helper, !*error);
+  if (!*error)
+    return helper;
   free(helper);
   return NULL;
 }
@@ -275,16 +307,19 @@ static void free_list(struct helper **list) {
 }
 
 /* The helpers belong to the parent. The child closes its copies of their
- * sockets; otherwise the helpers would not notice the end of the parent. The
- * threads that busy helpers work for do not exist in the child. */
+ * sockets; otherwise the helpers would not notice the end of the parent, nor
+ * the parent the end of a helper that is being started. The threads that busy
+ * helpers work for do not exist in the child. */
 static void forked_child(void) {
-  struct helper *const open[] = {idle, working};
-  for (int i = 0; i < 2; i++)
+  struct helper *const open[] = {idle, working, starting};
+  for (int i = 0; i < 3; i++)
     for (const struct helper *helper = open[i]; helper; helper = helper->next)
       close_files(helper);
+  for (const struct helper *helper = starting; helper; helper = helper->next)
+    close_if_open(helper->remote_fd);
   for (const struct helper *helper = leaving; helper; helper = helper->next)
-    if (helper->pidfd >= 0)
-      close(helper->pidfd);
+    close_if_open(helper->pidfd);
+  free_list(&starting);
   free_list(&idle);
   free_list(&working);
   free_list(&leaving);
@@ -301,11 +336,17 @@ static int watch_forks(void) {
 
 /* ---- turns --------------------------------------------------------------------- */
 
-/* Finds the waiter whose build has the fewest busy helpers. */
+static bool is_before(const struct waiter *a, const struct waiter *b) {
+  const bool a_low = a->kind == HELPER_LOW, b_low = b->kind == HELPER_LOW;
+  return a_low != b_low ? b_low : a->share->busy < b->share->busy;
+}
+
+/* Finds the next waiter: those for low priority come last, else the one whose build has the fewest
+ * busy helpers comes first. */
 static struct waiter **find_next_waiter(void) {
   struct waiter **next = &waiters;
   for (struct waiter **place = &waiters; *place; place = &(*place)->next)
-    if ((*place)->share->busy < (*next)->share->busy)
+    if (is_before(*place, *next))
       next = place;
   return next;
 }
@@ -316,10 +357,11 @@ static void grant_places(void) {
   while (waiters) {
     struct waiter **place = find_next_waiter();
     struct waiter *waiter = *place;
-    if (waiter->alone ? busy > 0 : busy >= width)
+    const bool alone = waiter->kind == HELPER_ALONE;
+    if (alone ? busy > 0 : busy >= width)
       break;
     *place = waiter->next;
-    waiter->places = waiter->alone ? width : 1;
+    waiter->places = alone ? width : 1;
     waiter->share->busy++;
     busy += waiter->places;
     pthread_cond_broadcast(&changed);
@@ -340,8 +382,8 @@ static bool is_cancelled(const struct helper_share *share) {
 
 /* Waits for places. Returns the number of places taken, or 0 if the
  * build is cancelled. The caller holds the lock. */
-static unsigned wait_turn(struct helper_share *share, bool alone) {
-  struct waiter waiter = {.share = share, .alone = alone};
+static unsigned wait_turn(struct helper_share *share, enum helper_kind kind) {
+  struct waiter waiter = {.share = share, .kind = kind};
   struct waiter **place = &waiters;
   while (*place)
     place = &(*place)->next;
@@ -369,10 +411,7 @@ static void let_idle_go(void) {
 
 /* Takes a helper off the list of busy ones. The caller holds the lock. */
 static void stop_working(struct helper *helper) {
-  struct helper **place = &working;
-  while (*place != helper)
-    place = &(*place)->next;
-  *place = helper->next;
+  remove_from(&working, helper);
   leave_busy(helper->places, helper->share);
 }
 
@@ -382,18 +421,21 @@ bool helper_is_shortage(int error) {
   return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
 }
 
-/* Returns an idle helper or starts a new one. With fresh it prefers a new one, and lets go of the
- * idle ones. If the system lacks resources for another helper, waits until a busy one becomes
- * idle. The caller holds the lock, which is released while a helper starts. */
+/* Returns an idle helper or starts a new one. For HELPER_ALONE it prefers a new one, and lets go of
+ * the idle ones. If the system lacks resources for another helper, waits until a busy one becomes
+ * idle, and takes any. The caller holds the lock, which is released while a helper starts. */
 static struct helper *find_helper(const char *path, uint64_t environment,
-                                  const struct helper_share *share, bool fresh, int *error) {
-  for (;; fresh = false) {
-    struct helper *helper = fresh ? NULL : take_idle(environment);
+                                  const struct helper_share *share, enum helper_kind kind,
+                                  int *error) {
+  const bool low = kind == HELPER_LOW;
+  bool fresh = kind == HELPER_ALONE;
+  for (bool any = false;; fresh = false, any = true) {
+    struct helper *helper = fresh ? NULL : take_idle(environment, low, any);
     *error = 0;
     if (helper)
       return helper;
     pthread_mutex_unlock(&lock);
-    helper = start_helper(path, environment, error);
+    helper = start_helper(path, environment, low, error);
     pthread_mutex_lock(&lock);
     if (fresh && helper)
       let_idle_go();
@@ -406,11 +448,11 @@ static struct helper *find_helper(const char *path, uint64_t environment,
   }
 }
 
-struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
-                          int *error) {
+struct helper *helper_get(const char *path, struct helper_share *share, enum helper_kind kind,
+                          bool *used, int *error) {
   const uint64_t environment = hash_environment(path);
   pthread_mutex_lock(&lock);
-  const unsigned places = wait_turn(share, alone);
+  const unsigned places = wait_turn(share, kind);
   if (!places) {
     pthread_mutex_unlock(&lock);
     *error = -ECANCELED;
@@ -418,7 +460,7 @@ struct helper *helper_get(const char *path, struct helper_share *share, bool alo
   }
   *error = watch_forks();
   reap_leaving();
-  struct helper *helper = *error ? NULL : find_helper(path, environment, share, alone, error);
+  struct helper *helper = *error ? NULL : find_helper(path, environment, share, kind, error);
   if (is_cancelled(share)) {
     if (helper)
       let_go(helper);

@@ -23,14 +23,21 @@ struct helper_share {
 /* Whether the -errno means that the system is short of memory, processes or descriptors. */
 bool helper_is_shortage(int error);
 
+/* What a request needs. */
+enum helper_kind {
+  HELPER_NORMAL,
+  HELPER_LOW,   /* low priority, because no thread waits for the answer */
+  HELPER_ALONE, /* all the memory */
+};
+
 /* Returns a helper for one request of the build: an idle one, or a new one started from the
  * command at path. Waits while limits_width helpers, or as many as the system's resources
- * allow, are busy. With alone, waits until no helper is busy and keeps other requests
- * waiting, so that this helper may use all the memory. Returns NULL if no helper can be
- * started, with -errno in *error, which is -ECANCELED if the build is cancelled. Sets *used
- * if the helper has worked before and may thus be about to exit. */
-struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
-                          int *error);
+ * allow, are busy. For HELPER_ALONE, waits until no helper is busy and keeps other requests
+ * waiting. HELPER_LOW waits for all other requests. Returns NULL if no helper can be started,
+ * with -errno in *error, which is -ECANCELED if the build is cancelled. Sets *used if the helper
+ * has worked before and may thus be about to exit. */
+struct helper *helper_get(const char *path, struct helper_share *share, enum helper_kind kind,
+                          bool *used, int *error);
 
 /* Sends the request and waits for the answer. Returns 0 or -errno like message_receive.
  * After an error the caller must end the helper with helper_end. */

@@ -44,6 +44,7 @@ struct units {
   size_t left;      /* number of unfinished units */
   size_t undecided; /* number of unfinished units that may be refused */
   bool accepted, stopped, ended;
+  bool all_wanted; /* a thread waits for the program */
 };
 
 /* ---- the plan ------------------------------------------------------------------------ */
@@ -58,7 +59,7 @@ static bool add_kernels(struct message *plan, struct units *units, unsigned unit
     return false;
   units->kernels = kernels;
   for (unsigned i = 0; i < count; i++)
-    kernels[units->kernel_count++] = (struct cc_planned_kernel){message_take_string(plan), unit, i};
+    kernels[units->kernel_count++] = (struct cc_planned_kernel){message_take_string(plan), unit};
   return !plan->broken;
 }
 
@@ -123,12 +124,13 @@ void units_destroy(struct units *units) {
 
 /* ---- threads ------------------------------------------------------------------------- */
 
-static void build_unit(const struct units *units, struct unit *unit) {
+static void build_unit(const struct units *units, struct unit *unit, bool unattended) {
   const struct cc_job job = {.action = CC_BUILD_UNIT,
                              .device = units->job->device,
                              .sources = &unit->source,
                              .source_count = 1,
-                             .options = ""};
+                             .options = "",
+                             .unattended = unattended};
   const uint64_t since = base_clock_ns();
   unit->status = units->build(units->data, &job, &unit->result);
   unit->ns = base_clock_ns() - since;
@@ -177,8 +179,9 @@ static bool end_unit(struct units *units, struct unit *unit) {
 static void build_while_any(struct units *units) {
   struct unit *unit;
   while ((unit = take_next_unit(units))) {
+    const bool unattended = units->accepted && !units->all_wanted && !unit->wanted;
     pthread_mutex_unlock(&units->lock);
-    build_unit(units, unit);
+    build_unit(units, unit, unattended);
     pthread_mutex_lock(&units->lock);
     if (!end_unit(units, unit))
       continue;
@@ -220,6 +223,12 @@ void units_end(struct units *units) {
   pthread_mutex_lock(&units->lock);
   units->ended = true;
   pthread_cond_broadcast(&units->changed);
+  pthread_mutex_unlock(&units->lock);
+}
+
+void units_want_all(struct units *units) {
+  pthread_mutex_lock(&units->lock);
+  units->all_wanted = true;
   pthread_mutex_unlock(&units->lock);
 }
 

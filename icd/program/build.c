@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -246,6 +247,7 @@ static void compile_program(cl_program program, const struct icd_build *build,
       .headers = build->headers,
       .header_count = build->header_count,
       .options = program->options ? program->options : "",
+      .folder = build->folder,
   };
   const bool executable = actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   if (!executable || waits_for_all() ||
@@ -342,6 +344,7 @@ void icd_build_finish(struct icd_build *build) {
   free(build->sources);
   free(build->headers);
   free(build->header_programs);
+  free(build->folder);
   *build = (struct icd_build){0};
 }
 
@@ -381,16 +384,21 @@ static bool start_background(cl_program program, struct icd_build *build, icd_bu
 
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data) {
-  char *copy = strdup(options ? options : "");
+  if (!options)
+    options = "";
+  char *copy = malloc(strlen(options) + 1);
+  build->folder = getcwd(NULL, 0);
   cl_int code =
-      copy ? begin_build(program, copy, build->call)
+      copy ? begin_build(program, strcpy(copy, options), build->call)
            : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
   if (!code && notify && start_background(program, build, notify, user_data))
     return CL_SUCCESS;
   if (!code) {
     code = perform_build(program, build);
-    if (notify)
+    if (notify) {
       notify(program, user_data);
+      code = CL_SUCCESS;
+    }
   }
   icd_build_finish(build);
   return code;

@@ -15,6 +15,7 @@ struct icd_build {
   struct cc_header *headers;   /* list and names are owned by the build */
   cl_program *header_programs; /* held, because their sources are the texts of the headers */
   size_t header_count;
+  char *folder; /* the process's when the build was called; NULL: unknown. icd_build_run sets it */
 };
 
 /* Frees the memory that the build owns. */
@@ -24,9 +25,10 @@ void icd_build_finish(struct icd_build *build);
 cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                        icd_build_notify notify, const void *user_data, const char *call);
 
-/* Builds the program, or starts the build in a thread if notify is not NULL. Takes over build.
- * Returns CL_SUCCESS, the error of the build, or CL_INVALID_OPERATION if the program cannot be
- * built now. */
+/* Builds the program, or starts the build if notify is not NULL, which is called in any case once
+ * the build has begun. Takes build over. Returns CL_SUCCESS, or without notify the error of the
+ * build. CL_INVALID_OPERATION if the program cannot be built now, and CL_OUT_OF_HOST_MEMORY, mean
+ * with notify that it has not begun. */
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data);
 

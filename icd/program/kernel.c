@@ -62,11 +62,14 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
 
 /* ---- creation ------------------------------------------------------------------- */
 
-/* Gets the kernels of a program. The program cannot be built again before detach_kernels. */
+/* Gets the kernels of a program. Until detach_kernels the program is held and cannot be built
+ * again. */
 static cl_int attach_kernels(cl_program program, struct icd_kernels *kernels, const char *call) {
   base_mutex_lock(&program->lock);
   const bool built = icd_kernels_get(program, kernels);
   program->kernels += built;
+  if (built)
+    icd_program_hold(program);
   base_mutex_unlock(&program->lock);
   return built ? CL_SUCCESS
                : icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
@@ -79,10 +82,10 @@ static void count_kernel(cl_program program) {
   base_mutex_unlock(&program->lock);
 }
 
-static void detach_kernels(cl_program program) {
-  base_mutex_lock(&program->lock);
-  program->kernels--;
-  base_mutex_unlock(&program->lock);
+static void detach_kernels(cl_program program, struct icd_kernels *kernels) {
+  icd_kernels_drop(kernels);
+  icd_program_remove_kernel(program);
+  icd_program_drop(program);
 }
 
 static cl_int find_kernel(cl_program program, const struct icd_kernels *kernels, const char *name,
@@ -126,8 +129,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
   code = find_kernel(program, &kernels, kernel_name, &i, __func__);
   if (!code)
     code = make_kernel(program, &kernels, i, __func__, &kernel);
-  icd_kernels_drop(&kernels);
-  detach_kernels(program);
+  detach_kernels(program, &kernels);
   return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
 }
 
@@ -135,7 +137,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
  * be built again, even if the driver still uses the kernel. */
 static void leave_program(cl_kernel kernel) {
   if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
-    detach_kernels(kernel->program);
+    icd_program_remove_kernel(kernel->program);
 }
 
 static cl_int release_kernel(cl_kernel kernel) {
@@ -169,8 +171,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     release_kernel(kernels[--made]);
   if (!code && num_kernels_ret)
     *num_kernels_ret = (cl_uint)all.count;
-  icd_kernels_drop(&all);
-  detach_kernels(program);
+  detach_kernels(program, &all);
   return code;
 }
 

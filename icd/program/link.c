@@ -132,12 +132,13 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
                 : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   }
   code = icd_build_run(program, options, &build, pfn_notify, user_data);
-  /* A failed link still returns a program, whose log has the errors. */
-  if (code && code != CL_LINK_PROGRAM_FAILURE && !pfn_notify) {
+  /* A failed link still returns a program, whose log has the errors. One that could not begin does
+   * not. */
+  if (code && (code != CL_LINK_PROGRAM_FAILURE || pfn_notify)) {
     icd_program_drop(program);
     return icd_null(errcode_ret, code);
   }
   if (errcode_ret)
-    *errcode_ret = pfn_notify ? CL_SUCCESS : code;
+    *errcode_ret = code;
   return program;
 }

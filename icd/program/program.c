@@ -192,13 +192,11 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
-/* After the application's last release no more kernels can be created, although existing ones
- * remain. So the background build is cancelled. */
 static cl_int release_program(cl_program program) {
   icd_program_hold(program);
   const cl_int code = icd_object_release(&program->object, CL_INVALID_PROGRAM);
-  if (!code && !atomic_load(&program->object.handles))
-    icd_program_abandon(program);
+  if (!code)
+    icd_program_released(program);
   icd_program_drop(program);
   return code;
 }

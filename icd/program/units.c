@@ -28,10 +28,22 @@ void icd_units_drop(struct icd_units *units) {
   *units = (struct icd_units){0};
 }
 
-void icd_program_abandon(cl_program program) {
-  base_mutex_lock(&program->lock);
-  if (program->units.background)
+/* The program's lock is held. */
+static void cancel_if_abandoned(cl_program program) {
+  if (program->units.background && !program->kernels && !atomic_load(&program->object.handles))
     cc_background_cancel(program->units.background);
+}
+
+void icd_program_released(cl_program program) {
+  base_mutex_lock(&program->lock);
+  cancel_if_abandoned(program);
+  base_mutex_unlock(&program->lock);
+}
+
+void icd_program_remove_kernel(cl_program program) {
+  base_mutex_lock(&program->lock);
+  program->kernels--;
+  cancel_if_abandoned(program);
   base_mutex_unlock(&program->lock);
 }
 
@@ -125,6 +137,16 @@ static cl_int make_module(cl_program program, struct icd_module **place, const v
   return CL_SUCCESS;
 }
 
+static cl_int find_in_module(cl_program program, struct icd_module *module, const char *name,
+                             const char *call, uint32_t *index) {
+  for (*index = 0; *index < module->code->kernel_count; ++*index)
+    if (strcmp(module->code->kernels[*index].name, name) == 0)
+      return CL_SUCCESS;
+  icd_module_drop(module);
+  return icd_fail(program->context, CL_OUT_OF_RESOURCES, call,
+                  "the compiler's binary has no kernel %s, which it promised", name);
+}
+
 /* Finds a kernel whose unit was not built, because the program may have been built as one module
  * instead. */
 static cl_int use_whole_program(cl_program program, const char *name, const char *call,
@@ -137,14 +159,7 @@ static cl_int use_whole_program(cl_program program, const char *name, const char
   const cl_int code = *module ? CL_SUCCESS
                               : make_module(program, &program->module, program->binary,
                                             program->binary_size, call, module);
-  if (code)
-    return code;
-  const struct module_code *kernels = (*module)->code;
-  for (*index = 0; *index < kernels->kernel_count; ++*index)
-    if (strcmp(kernels->kernels[*index].name, name) == 0)
-      return CL_SUCCESS;
-  icd_module_drop(*module);
-  return icd_fail(program->context, CL_OUT_OF_RESOURCES, call, "kernel %s is missing", name);
+  return code ? code : find_in_module(program, *module, name, call, index);
 }
 
 cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels, size_t i,
@@ -159,10 +174,9 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
   struct icd_module **place = &program->units.modules[kernel->unit];
   void *binary;
   size_t size;
-  *index = kernel->index;
   *module = get_module(program, place);
   if (*module)
-    return CL_SUCCESS;
+    return find_in_module(program, *module, kernel->name, call, index);
   const enum cc_status status =
       cc_background_unit(kernels->background, kernel->unit, &binary, &size);
   if (status == CC_OUT_OF_MEMORY)
@@ -171,5 +185,5 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
     return use_whole_program(program, kernel->name, call, module, index);
   const cl_int code = make_module(program, place, binary, size, call, module);
   free(binary);
-  return code;
+  return code ? code : find_in_module(program, *module, kernel->name, call, index);
 }

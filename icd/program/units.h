@@ -30,8 +30,10 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
  * waits for its end. The caller does not hold the program's lock. */
 void icd_program_settle(cl_program program, bool wait);
 
-/* Cancels the rest of the background build, if there is one. */
-void icd_program_abandon(cl_program program);
+/* The last handle was released, or a kernel of program->kernels: once the program has neither,
+ * the rest of its background build is cancelled. */
+void icd_program_released(cl_program program);
+void icd_program_remove_kernel(cl_program program);
 
 /* Creates the units of an accepted build, and takes over its reference even on failure. Returns
  * false if there is no memory. */

@@ -5,7 +5,9 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tests/icd/fakes/alloc_fail.h"
 #include "tests/icd/fakes/fixture.h"
 
 static cl_program new_program(struct fixture *fixture, const char *source) {
@@ -450,6 +452,32 @@ static void compiled_programs_are_linked(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
+/* Of a link with a callback there is a program and a call of it, or neither. */
+static void links_without_memory(void **state) {
+  struct fixture *fixture = *state;
+  cl_program object = new_program(fixture, "x");
+  sem_t done;
+  assert_int_equal(sem_init(&done, 0, 0), 0);
+  assert_cl(clCompileProgram(object, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  bool failed = true;
+  for (int after = 0; failed; after++) {
+    cl_int code;
+    alloc_fail_arm(after);
+    cl_program program =
+        clLinkProgram(fixture->context, 0, NULL, "", 1, &object, post, &done, &code);
+    if (program) {
+      assert_cl(code);
+      sem_wait(&done);
+      assert_cl(clReleaseProgram(program));
+    } else {
+      assert_int_equal(code, CL_OUT_OF_HOST_MEMORY);
+    }
+    failed = alloc_fail_disarm();
+  }
+  sem_destroy(&done);
+  assert_cl(clReleaseProgram(object));
+}
+
 /* Headers and objects of another context are refused. */
 static void programs_of_another_context_are_refused(void **state) {
   struct fixture *fixture = *state;
@@ -481,6 +509,89 @@ static void unsupported_functions_return_errors(void **state) {
   assert_int_equal(code, CL_INVALID_VALUE);
   assert_cl(clUnloadPlatformCompiler(&icd_platform));
   assert_int_equal(clUnloadPlatformCompiler(NULL), CL_INVALID_PLATFORM);
+}
+
+/* ---- units ------------------------------------------------------------------------ */
+
+static cl_program build_units(struct fixture *fixture) {
+  cl_program program = new_program(fixture, "#units");
+  assert_cl(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  return program;
+}
+
+static void *create_add(void *program) {
+  cl_int code;
+  return clCreateKernel(program, "add", &code);
+}
+
+/* The unit that a kernel should be in lacks it. */
+static void kernel_missing_in_unit(void **state) {
+  struct fixture *fixture = *state;
+  cl_program program = build_units(fixture);
+  cl_int code;
+  fake_finish_units();
+  for (int i = 0; i < 2; i++) { /* the second time the unit has been loaded */
+    assert_null(clCreateKernel(program, "missing", &code));
+    assert_int_equal(code, CL_OUT_OF_RESOURCES);
+  }
+  cl_kernel kernel = create_add(program);
+  assert_non_null(kernel);
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseProgram(program));
+}
+
+/* The program is released while a thread waits for a unit of it. */
+static void release_while_waiting(void **state) {
+  struct fixture *fixture = *state;
+  cl_program program = build_units(fixture);
+  pthread_t thread;
+  void *kernel;
+  assert_int_equal(pthread_create(&thread, NULL, create_add, program), 0);
+  fake_wait_for_caller();
+  assert_cl(clReleaseProgram(program));
+  fake_finish_units();
+  pthread_join(thread, &kernel);
+  assert_non_null(kernel);
+  assert_cl(clReleaseKernel(kernel));
+}
+
+/* A build goes on while the program has a kernel, and is cancelled then. */
+static void kernels_keep_build(void **state) {
+  struct fixture *fixture = *state;
+  cl_program program = build_units(fixture);
+  fake_finish_units();
+  cl_kernel kernel = create_add(program);
+  assert_non_null(kernel);
+  assert_cl(clRetainKernel(kernel));
+  assert_cl(clReleaseProgram(program));
+  assert_false(fake_was_cancelled());
+  assert_cl(clReleaseKernel(kernel));
+  assert_false(fake_was_cancelled());
+  assert_cl(clReleaseKernel(kernel));
+  assert_true(fake_was_cancelled());
+}
+
+/* The folder is that in which a build was called, not that in which its thread begins. */
+static void folder_of_build(void **state) {
+  struct fixture *fixture = *state;
+  char *here = getcwd(NULL, 0);
+  sem_t done;
+  assert_non_null(here);
+  assert_int_equal(sem_init(&done, 0, 0), 0);
+  assert_cl(clReleaseKernel(fixture_kernel(fixture, "add")));
+  assert_int_equal(chdir("/proc/self"), 0);
+  char *wanted = getcwd(NULL, 0);
+  const cl_int code = clBuildProgram(fixture->program, 0, NULL, NULL, post, &done);
+  assert_int_equal(chdir(here), 0);
+  assert_cl(code);
+  sem_wait(&done);
+  char *folder = fake_take_folder();
+  assert_non_null(folder);
+  assert_string_equal(folder, wanted);
+  sem_destroy(&done);
+  free(folder);
+  free(wanted);
+  free(here);
 }
 
 static void *use_program(void *argument) {
@@ -644,6 +755,11 @@ int main(void) {
       TEST(compiled_programs_are_linked),
       TEST(programs_of_another_context_are_refused),
       TEST(unsupported_functions_return_errors),
+      TEST(kernel_missing_in_unit),
+      TEST(release_while_waiting),
+      TEST(kernels_keep_build),
+      TEST(folder_of_build),
+      TEST(links_without_memory),
       TEST(threads_build_programs),
       cmocka_unit_test_setup_teardown(notify_callback_may_query_the_program, setup_querying,
                                       fixture_teardown),

@@ -101,8 +101,9 @@ static void test_job_arrives(void **state) {
   snprintf(
       expected, sizeof(expected),
       "pid %d build %u sm 87 local 49152 ext cl_khr_one cl_khr_two feat __opencl_c_fp64 opt -DX=1 "
-      "headers 0 memory %llu in %s",
-      helper_of(&result), build_of(&result), (unsigned long long)limits_share_mib(), here);
+      "headers 0 memory %llu nice %d in %s",
+      helper_of(&result), build_of(&result), (unsigned long long)limits_share_mib(),
+      getpriority(PRIO_PROCESS, 0), here);
   assert_string_equal(result.binary, expected);
   cc_result_finish(&result);
 }
@@ -605,6 +606,29 @@ static void test_changed_headers_cause_builds(void **state) {
   assert_int_equal(chdir(here), 0);
 }
 
+static void check_folder(const char *wanted, const char *builds_in) {
+  const struct cc_source text = {"kernel", strlen("kernel")};
+  const struct cc_job job = {
+      .device = &device, .sources = &text, .source_count = 1, .options = "", .folder = wanted};
+  struct cc_result result;
+  char link[32], now[4096] = "";
+  assert_int_equal(cc_build(&job, &result), CC_OK);
+  assert_string_equal(strstr(result.binary, " in ") + strlen(" in "), builds_in);
+  snprintf(link, sizeof(link), "/proc/%d/cwd", helper_of(&result));
+  assert_true(readlink(link, now, sizeof(now) - 1) > 0);
+  assert_string_equal(now, "/");
+  cc_result_finish(&result);
+}
+
+/* A job is built in its folder, and a helper stays in none. If the folder is gone, that of the
+ * last job has nothing to do with it. */
+static void test_folders(void **state) {
+  (void)state;
+  setenv("TEGRACL_CACHE", "0", 1);
+  check_folder("/usr", "/usr");
+  check_folder("/no such folder", "/");
+}
+
 /* Free space of the simulated disk; negative: unlimited. */
 static long room = -1;
 /* Simulates file systems without O_TMPFILE. */
@@ -1056,6 +1080,7 @@ int main(void) {
       cmocka_unit_test(test_replaces_corrupt_entry),
       cmocka_unit_test(test_unpredictable_programs_not_cached),
       cmocka_unit_test(test_changed_headers_cause_builds),
+      cmocka_unit_test(test_folders),
       cmocka_unit_test(test_full_disk),
       cmocka_unit_test(test_entries_are_private),
       cmocka_unit_test(test_survives_killed_processes),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +48,18 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) 
 
 static atomic_bool no_processes;
 
+/* If set, the next start of a helper forks a child, which does not exec and ends when it is killed.
+ */
+static atomic_bool fork_at_start;
+static pid_t child_of_start;
+
+static void fork_idle_child(void) {
+  child_of_start = fork();
+  if (child_of_start == 0)
+    for (;;)
+      pause();
+}
+
 int __real_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *arguments,
                        char *const *environment);
@@ -55,6 +69,8 @@ int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *arguments,
                        char *const *environment) {
+  if (atomic_exchange(&fork_at_start, false))
+    fork_idle_child();
   return atomic_load(&no_processes)
              ? EAGAIN
              : __real_posix_spawn(pid, path, actions, attributes, arguments, environment);
@@ -169,7 +185,7 @@ static const char *compiler;
 struct request {
   pthread_t thread;
   struct helper_share *share;
-  bool alone;
+  enum helper_kind kind;
   struct helper *helper;
   atomic_bool served;
 };
@@ -178,7 +194,7 @@ static void *get(void *argument) {
   struct request *request = argument;
   bool used;
   int error;
-  request->helper = helper_get(compiler, request->share, request->alone, &used, &error);
+  request->helper = helper_get(compiler, request->share, request->kind, &used, &error);
   atomic_store(&request->served, true);
   return NULL;
 }
@@ -233,7 +249,7 @@ static void test_large_build_runs_alone(void **state) {
   (void)state;
   struct helper_share a = {0}, b = {0}, c = {0};
   struct request first[CORES] = {{.share = &a}, {.share = &a}};
-  struct request big = {.share = &b, .alone = true}, small = {.share = &c};
+  struct request big = {.share = &b, .kind = HELPER_ALONE}, small = {.share = &c};
   for (int i = 0; i < CORES; i++) {
     begin(&first[i]);
     served(&first[i]);
@@ -269,7 +285,7 @@ static void test_uses_existing_helpers_without_new_processes(void **state) {
   helper_put(second.helper);
   build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
   setenv("TEGRACL_TEST_VARIABLE", "2", 1);
-  assert_null(helper_get(compiler, &share, false, &used, &error));
+  assert_null(helper_get(compiler, &share, HELPER_NORMAL, &used, &error));
   assert_int_equal(error, -EAGAIN);
   assert_int_equal(share.busy, 0);
   check_failure("plan kernel\na", CC_OUT_OF_MEMORY, "cannot start the compiler");
@@ -312,6 +328,24 @@ static void test_child_inherits_no_builds(void **state) {
     pthread_join(threads[i], &value);
     assert_ptr_equal(value, &names[i]);
   }
+}
+
+/* A child that was forked while a helper was started does not keep the helper's end of the socket
+ * open, so the client notices the helper's crash at once. */
+static void test_fork_at_start(void **state) {
+  (void)state;
+  int status;
+  setenv("TEGRACL_TEST_VARIABLE", "3", 1); /* other helpers than the idle ones */
+  setenv("TEGRACL_COMPILER_TIMEOUT", "60", 1);
+  build_whole("kernel", SHARE_MIB); /* the handlers of forks are there */
+  setenv("TEGRACL_TEST_VARIABLE", "4", 1);
+  atomic_store(&fork_at_start, true);
+  check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
+  assert_true(child_of_start > 0);
+  assert_int_equal(kill(child_of_start, SIGKILL), 0);
+  assert_int_equal(waitpid(child_of_start, &status, 0), child_of_start);
+  unsetenv("TEGRACL_TEST_VARIABLE");
+  unsetenv("TEGRACL_COMPILER_TIMEOUT");
 }
 
 /* Runs many builds at once, some of which fail in different ways. */
@@ -443,6 +477,48 @@ static void test_builds_wanted_unit_first(void **state) {
   check_end(background, CC_OK);
 }
 
+/* The priority at which a unit was built, above that of this process. */
+static int nice_of(struct cc_background *background, unsigned unit) {
+  void *binary;
+  size_t size;
+  int nice = -1;
+  assert_int_equal(cc_background_unit(background, unit, &binary, &size), CC_OK);
+  const char *text = memmem(binary, size, " nice ", strlen(" nice "));
+  assert_true(text && sscanf(text, " nice %d", &nice) == 1);
+  free(binary);
+  return nice - getpriority(PRIO_PROCESS, 0);
+}
+
+/* Units are built at low priority, except while a thread waits for them. */
+static void test_priority(void **state) {
+  (void)state;
+  char source[512];
+  const char *log;
+  struct cc_result *result;
+  pthread_t thread;
+  const int room = 19 - getpriority(PRIO_PROCESS, 0), low = room < 10 ? room : 10;
+  make_gates();
+  snprintf(source, sizeof source, "plan kernel\nwait %s\nwait %s\nwait %s\nlast", gates[0],
+           gates[1], gates[2]);
+  struct cc_background *background = start(source);
+  assert_true(cc_background_accepted(background, &log));
+  struct wanted last = {.background = background, .unit = 3};
+  int before = atomic_load(&waits);
+  assert_int_equal(pthread_create(&thread, NULL, want, &last), 0);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+  open_gate(1);
+  pthread_join(thread, NULL);
+  assert_int_equal(nice_of(background, 3), 0);
+  assert_int_equal(nice_of(background, 1), low);
+  open_gate(0);
+  open_gate(2);
+  assert_int_equal(cc_background_wait(background, &result), CC_OK);
+  assert_int_equal(nice_of(background, 0), low);
+  assert_int_equal(nice_of(background, 2), low);
+  cc_background_drop(background);
+}
+
 /* The program is accepted when all units that may be refused are built. The
  * other units are built even if one of them fails. */
 static void test_accepts_before_all_units_are_built(void **state) {
@@ -544,8 +620,10 @@ int main(void) {
       cmocka_unit_test(test_large_build_runs_alone),
       cmocka_unit_test(test_uses_existing_helpers_without_new_processes),
       cmocka_unit_test(test_child_inherits_no_builds),
+      cmocka_unit_test(test_fork_at_start),
       cmocka_unit_test(test_builds_in_6_threads),
       cmocka_unit_test(test_builds_wanted_unit_first),
+      cmocka_unit_test(test_priority),
       cmocka_unit_test(test_accepts_before_all_units_are_built),
       cmocka_unit_test(test_cancelled_builds_end),
   };

@@ -35,4 +35,13 @@ extern struct fake_launch fake_last_launch;
 typedef bool (*fake_kernel)(const unsigned char *params, const struct rt_launch *launch);
 fake_kernel fake_find_kernel(const char *name);
 
+/* A source with "#units" is accepted at once, with the kernels "add" in one unit and "missing" in
+ * another, which lacks it. Both are built when fake_finish_units has been called.
+ * fake_wait_for_caller: until a thread waits for a unit. */
+void fake_wait_for_caller(void);
+void fake_finish_units(void);
+bool fake_was_cancelled(void); /* the last build in units */
+/* The folder of the last build, to be freed. NULL: none was given. */
+char *fake_take_folder(void);
+
 #endif
