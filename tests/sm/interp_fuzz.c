@@ -10,6 +10,7 @@
 
 #include "emulator/sm/sm.h"
 #include "emulator/sm/state.h"
+#include "gpu/hw/texture.h"
 #include "gpu/isa/insn.h"
 #include "gpu/isa/isa_table.h"
 
@@ -127,7 +128,70 @@ static unsigned prologue(uint64_t (*word)[2]) {
   return COUNT;
 }
 
-/* Check mode with all reports enabled and counted. */
+/* --- textures ---------------------------------------------------------------- */
+
+/* Headers are at the start of the data, samplers after them. Handles are mostly 0, the high words
+ * of the addresses that the prologue loads. */
+enum { HEADERS = 8, SAMPLERS_AT = HEADERS * TEXTURE_BYTES, SAMPLERS = 8 };
+
+/* Makes a header that is mostly valid. */
+static void random_header(uint32_t *h) {
+  static const uint8_t formats[] = {TIC_COMPONENTS_R8,
+                                    TIC_COMPONENTS_A8B8G8R8,
+                                    TIC_COMPONENTS_R16_G16,
+                                    TIC_COMPONENTS_R32,
+                                    TIC_COMPONENTS_R32_G32_B32,
+                                    TIC_COMPONENTS_R32_G32_B32_A32,
+                                    TIC_COMPONENTS_R16_G16_B16_A16,
+                                    TIC_COMPONENTS_B5G6R5};
+  static const uint8_t versions[] = {0, 2, 2, 3}, types[] = {0, 1, 2, 4, 5};
+  const unsigned version = versions[random64() % sizeof versions];
+  const uint64_t address = DATA_AT + random64() % (DATA / 512) * 512;
+  memset(h, 0, TEXTURE_BYTES);
+  hw_set(h, TIC_COMPONENTS, formats[random64() % sizeof formats]);
+  for (unsigned k = 0; k < 4; k++) {
+    const unsigned type = random64() % 2 ? TIC_R_DATA_TYPE_NUM_UINT : 1 + random64() % 7;
+    h[0] |= type << (7 + 3 * k); /* R_DATA_TYPE to A_DATA_TYPE */
+  }
+  hw_set(h, TIC_X_SOURCE, TIC_X_SOURCE_IN_R);
+  hw_set(h, TIC_W_SOURCE, random64() % 8);
+  hw_set(h, TIC_HEADER_VERSION, version);
+  hw_set(h, TIC_TEXTURE_TYPE,
+         version == 0   ? TIC_TEXTURE_TYPE_ONE_D_BUFFER
+         : version == 2 ? TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP
+                        : types[random64() % sizeof types]);
+  hw_set(h, TIC_ADDRESS_BITS31TO0, (uint32_t)address);
+  if (version) {
+    hw_set(h, TIC_PITCH_BITS20TO5, 1 + random64() % 8);
+    hw_set(h, TIC_WIDTH_MINUS_ONE, random64() % 16);
+    hw_set(h, TIC_HEIGHT_MINUS_ONE, random64() % 2 * (random64() % 16));
+    hw_set(h, TIC_DEPTH_MINUS_ONE, random64() % 4);
+    hw_set(h, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
+    hw_set(h, TIC_NORMALIZED_COORDS, random64() % 2);
+  } else {
+    hw_set(h, TIC_WIDTH_MINUS_ONE_BITS15TO0, random64() % 64);
+  }
+  if (random64() % 8 == 0)
+    h[random64() % TEXTURE_WORDS] ^= 1u << random64() % 32;
+}
+
+static void random_textures(struct sm_grid *grid, uint8_t *data) {
+  for (unsigned k = 0; k < HEADERS; k++)
+    random_header((uint32_t *)(void *)(data + k * TEXTURE_BYTES));
+  for (unsigned k = 0; k < SAMPLERS; k++) {
+    uint32_t *s = (uint32_t *)(void *)(data + SAMPLERS_AT + k * TEXTURE_BYTES);
+    memset(s, 0, TEXTURE_BYTES);
+    s[0] = (uint32_t)random64() & 0x1ff; /* address modes */
+    hw_set(s, TSC_MAG_FILTER, 1 + random64() % 2);
+    hw_set(s, TSC_MIN_FILTER, 1 + random64() % 2);
+    hw_set(s, TSC_FLOAT_COORD_NORMALIZATION, random64() % 2);
+  }
+  grid->headers = (struct sm_pool){DATA_AT, HEADERS - 1};
+  grid->samplers = (struct sm_pool){DATA_AT + SAMPLERS_AT, SAMPLERS - 1};
+  grid->sampler_of_header = random64() % 8 == 0;
+}
+
+/* Check mode with all reports enabled and counted, and profile mode. */
 static long reports;
 static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
   return true;
@@ -135,8 +199,16 @@ static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t
 static void report(const struct sm_grid *grid, const struct sm_fault *fault) {
   reports++;
 }
-static const struct sm_watch watch = {
-    .check = true, .watchdog = 1000, .wanted = wanted, .report = report};
+static long requests; /* to the texture units */
+static void count(const struct sm_grid *grid, const struct sm_counts *counts) {
+  requests += (long)counts->texture_requests;
+}
+static const struct sm_watch watch = {.check = true,
+                                      .watchdog = 1000,
+                                      .wanted = wanted,
+                                      .report = report,
+                                      .profile = true,
+                                      .count = count};
 
 int main(int argc, char **argv) {
   if (argc < 2 || !read_corpus(argv[1])) {
@@ -192,6 +264,7 @@ int main(int argc, char **argv) {
       grid.bank[k].data = k % 3 == 2 ? NULL : bank;
       grid.bank[k].size = (uint32_t)(random64() % (BANK + 1));
     }
+    random_textures(&grid, space.data);
     struct sm_fault fault = {0};
     struct sm_cta *cta = sm_cta_start(worker, &grid, 0, 0, 0);
     if (!cta)
@@ -208,7 +281,8 @@ int main(int argc, char **argv) {
   printf("%ld done, %ld at the limit, %ld faulted:", results[0], results[1], results[2]);
   for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
     printf(" %ld", kinds[k]);
-  printf("\n%" PRIu64 " instructions, %ld reports\n", sm_worker_instructions(worker), reports);
+  printf("\n%" PRIu64 " instructions, %ld reports, %ld requests of textures\n",
+         sm_worker_instructions(worker), reports, requests);
   sm_code_destroy(plain);
   sm_code_destroy(watched);
   sm_worker_destroy(worker);
@@ -216,5 +290,5 @@ int main(int argc, char **argv) {
   free(space.code);
   free(space.data);
   free(real);
-  return 0;
+  return sections >= DEFAULT_SECTIONS && !requests;
 }
