@@ -15,10 +15,13 @@
 /* Only if programs can be created from SPIR-V. */
 #define IL_EXTENSIONS(X)                                                                           \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
-  X("cl_khr_spirv_extended_debug_info", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))                           \
   X("cl_khr_spirv_queries", CL_MAKE_VERSION(1, 0, 0))
+
+/* Of such a device, and like CC_EXPERIMENTAL_EXTENSIONS. */
+#define EXPERIMENTAL_IL_EXTENSIONS(X)                                                              \
+  X("cl_khr_spirv_extended_debug_info", CL_MAKE_VERSION(1, 0, 0))
 
 #define IL_VERSIONS(X)                                                                             \
   X("SPIR-V", 1, 0)                                                                                \
@@ -42,6 +45,7 @@ static const cl_name_version shared_extensions[] = {SHARED_EXTENSIONS(AS_ENTRY)}
 static const cl_name_version device_extensions[] = {CC_DEVICE_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_extensions[] = {IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version experimental_extensions[] = {CC_EXPERIMENTAL_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version experimental_il_extensions[] = {EXPERIMENTAL_IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {CC_FEATURES(AS_ENTRY)};
@@ -68,10 +72,10 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
 /* The extensions of a device, in both forms. */
 struct extension_set {
   cl_name_version list[COUNT(shared_extensions) + COUNT(device_extensions) + COUNT(il_extensions) +
-                       COUNT(experimental_extensions)];
+                       COUNT(experimental_extensions) + COUNT(experimental_il_extensions)];
   size_t count;
   char words[sizeof(SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
-                        CC_EXPERIMENTAL_EXTENSIONS(AS_WORD))];
+                        CC_EXPERIMENTAL_EXTENSIONS(AS_WORD) EXPERIMENTAL_IL_EXTENSIONS(AS_WORD))];
   char *end; /* of words */
 };
 
@@ -107,6 +111,9 @@ static void make_extension_sets(void) {
       for (size_t i = 0; i < COUNT(experimental_extensions); i++)
         if (is_wanted(experimental_extensions[i].name))
           add_extension(set, &experimental_extensions[i]);
+      for (size_t i = 0; il && i < COUNT(experimental_il_extensions); i++)
+        if (is_wanted(experimental_il_extensions[i].name))
+          add_extension(set, &experimental_il_extensions[i]);
     }
 }
 

@@ -174,6 +174,11 @@ static void check_3_1(const struct opencl *opencl) {
       "cl_khr_subgroup_shuffle_relative",
       "cl_khr_suggested_local_work_size",
   };
+  /* The CTS of August 2026 fails on a device that reports these. */
+  static const char *const unapproved[] = {
+      "cl_khr_spirv_extended_debug_info",
+      "cl_khr_work_group_uniform_arithmetic",
+  };
   char words[TEXT_BYTES];
   cl_uint subgroups;
   check_versions(opencl, "OpenCL 3.1 ", 1);
@@ -181,6 +186,8 @@ static void check_3_1(const struct opencl *opencl) {
   info(opencl, CL_DEVICE_EXTENSIONS, words, sizeof words);
   for (size_t i = 0; i < sizeof required / sizeof *required; i++)
     CHECK(has_word(words, required[i]));
+  for (size_t i = 0; i < sizeof(unapproved) / sizeof(*unapproved); i++)
+    CHECK(!has_word(words, unapproved[i]));
   info(opencl, CL_DEVICE_MAX_NUM_SUB_GROUPS, &subgroups, sizeof subgroups);
   CHECK(subgroups);
   check_spirv(opencl);

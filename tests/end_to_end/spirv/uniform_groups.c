@@ -187,7 +187,9 @@ static bool is_reported(const struct opencl *opencl) {
   char words[16384];
   CHECK_CL(clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, sizeof(words), words, NULL),
            CL_SUCCESS);
-  return strstr(words, " cl_khr_work_group_uniform_arithmetic ") != NULL;
+  const bool is_named = strstr(words, " cl_khr_work_group_uniform_arithmetic ") != NULL;
+  CHECK(is_named == (strstr(words, " cl_khr_spirv_extended_debug_info ") != NULL)); /* it, too */
+  return is_named;
 }
 
 int main(int argc, char **argv) {
