@@ -17,7 +17,7 @@
 #include "gpu/isa/insn.h"
 #include "tests/sm/harness.h"
 
-enum { LANES = 32, SURFACE_BYTES = 1 << 14, SOURCE_BYTES = 1 << 17, ROUNDS = 4 };
+enum { LANES = 32, SURFACE_BYTES = 1 << 14, SOURCE_BYTES = 1 << 18, ROUNDS = 4 };
 
 enum shape { FLAT, LINE, PLAIN, VOLUME, LAYERS, LINES, FLOATS, SHAPES };
 static const struct {
@@ -89,6 +89,7 @@ static const struct row {
     {"ld64", "suld.b.2d.b64Z D, [H, X];", FLAT, LOAD, 2, false, 8, 2, 0, 0},
     {"ld2x32", "suld.b.2d.v2.b32Z {2}, [H, X];", FLAT, LOAD, 2, false, 8, 2, 0, 0},
     {"ld4x32", "suld.b.2d.v4.b32Z {4}, [H, X];", FLAT, LOAD, 2, false, 16, 4, 0, 0},
+    {"ld_edge", "suld.b.2d.v4.b32Z {4}, [H, X];", FLOATS, LOAD, 2, false, 16, 4, 0, 0},
     {"ld_1d", "suld.b.1d.b32Z 1, [H, X];", LINE, LOAD, 1, false, 4, 1, 0, 0},
     {"ld_3d", "suld.b.3d.b32Z 1, [H, X];", VOLUME, LOAD, 3, false, 4, 1, 0, 0},
     {"ld_a2d", "suld.b.a2d.b32Z 1, [H, X];", LAYERS, LOAD, 2, true, 4, 1, 0, 0},
