@@ -19,7 +19,7 @@
   X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))                           \
   X("cl_khr_spirv_queries", CL_MAKE_VERSION(1, 0, 0))
 
-/* Of such a device, and like CC_EXPERIMENTAL_EXTENSIONS. */
+/* Like CC_EXPERIMENTAL_EXTENSIONS, and only if programs can be created from SPIR-V. */
 #define EXPERIMENTAL_IL_EXTENSIONS(X)                                                              \
   X("cl_khr_spirv_extended_debug_info", CL_MAKE_VERSION(1, 0, 0))
 
