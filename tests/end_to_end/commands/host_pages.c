@@ -114,8 +114,8 @@ static const struct {
   int flags;
   bool two; /* half of it is in another mapping */
 } copied_rows[] = {
-    {"only at a multiple of", 64, PAGE, MAP_PRIVATE, false},
-    {"only at a multiple of", 0, PAGE - 4, MAP_PRIVATE, false},
+    {"to avoid the copy", 64, PAGE, MAP_PRIVATE, false},
+    {"to avoid the copy", 0, PAGE - 4, MAP_PRIVATE, false},
     {"FROM_VA", 0, 2 * PAGE, MAP_SHARED, false},
     {"FROM_VA", 0, 2 * PAGE, MAP_PRIVATE, true},
 };
