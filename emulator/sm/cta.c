@@ -15,6 +15,10 @@
  * long. */
 enum { TURN = 8192 };
 
+/* Warps in a batch at most: enough that the cost of dispatching an instruction is shared by several
+ * warps, and few enough that their registers stay in the host's cache. */
+enum { BATCH = 8 };
+
 enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {
@@ -110,8 +114,10 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   uint32_t threads = cta->threads - index * SM_LANES;
   uint32_t lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
   w->file = (uint8_t *)w + WARP_BYTES;
+  w->stride = cta->stride;
   w->cta = cta;
   w->index = index;
+  w->alone = false;
   w->lanes = w->alive = lanes;
   w->active[0] = lanes;
   w->active[1] = SM_ALL_LANES;
@@ -248,6 +254,8 @@ static void restore_host_float(const struct float_state *host) {
 static bool is_ready(const struct sm_warp *w) {
   if (!w->alive)
     return false;
+  if (w->group[w->current].state == SM_GROUP_READY)
+    return true;
   for (unsigned k = 0; k < SM_LANES; k++)
     if (w->group[k].state == SM_GROUP_READY)
       return true;
@@ -289,16 +297,54 @@ static void report_deadlock(struct sm_cta *cta) {
   }
 }
 
-/* Runs a warp until its turn ends. */
-static void run_turn(struct sm_warp *w, const struct sm_core *core) {
+/* Returns whether all lanes of a warp that are alive form one group, which is ready. */
+static bool is_together(const struct sm_warp *w) {
+  const struct sm_group *group = &w->group[w->current];
+  return w->alive && group->state == SM_GROUP_READY && group->mask == w->alive && !w->alone;
+}
+
+/* Forms a batch of w, which runs at u, and the warps after it. Returns their number. */
+static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_cta *cta = w->cta;
+  const uint64_t pc = sm_pc_of(w, u);
+  uint32_t count = 1;
+  if (cta->grid->watch || cta->grid->l1 || !is_together(w))
+    return count;
+  while (count < BATCH && w->index + count < cta->warps) {
+    struct sm_warp *v = sm_warp_after(w, count);
+    if (!is_together(v) || sm_group_now(v)->pc != pc)
+      break;
+    v->active[0] = v->alive;
+    w->whole = w->whole && v->alive == SM_ALL_LANES;
+    v->page = w->page;
+    v->event = SM_EVENT_NONE;
+    sm_group_now(v)->yielded = false;
+    count++;
+  }
+  return count;
+}
+
+/* Runs a warp, and those that form a batch with it, until their turn ends. Returns their number. */
+static uint32_t run_turn(struct sm_warp *w, const struct sm_core *core) {
+  uint32_t warps;
+  w->cta->batch = w;
   do {
     const bool preempted = w->event == SM_EVENT_BUDGET;
     w->event = SM_EVENT_NONE;
     const struct sm_uop *u = sm_pick(w, preempted);
     if (!u)
-      return;
-    core->run(w, u);
-  } while (w->event == SM_EVENT_SWITCH && w->left > 0);
+      return 1;
+    warps = form_batch(w, u);
+    core->run(w, u, warps);
+  } while (warps == 1 && w->event == SM_EVENT_SWITCH && w->left > 0);
+  return warps;
+}
+
+static bool has_faulted(const struct sm_warp *w, uint32_t warps) {
+  for (uint32_t k = 0; k < warps; k++)
+    if (sm_warp_after(w, k)->event == SM_EVENT_FAULT)
+      return true;
+  return false;
 }
 
 /* Drops the cached ranges if a mapping has been removed since they were found. */
@@ -335,15 +381,18 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
       break;
     }
     w->slice = w->left = budget - used < TURN ? (int64_t)(budget - used) : TURN;
-    run_turn(w, core);
-    uint64_t spent = (uint64_t)(w->slice - w->left);
+    const uint32_t warps = run_turn(w, core);
+    uint64_t spent = (uint64_t)(w->slice - w->left) * warps;
     used += spent ? spent : 1;
     worker->instructions += spent;
-    if (w->event == SM_EVENT_FAULT) {
+    if (has_faulted(w, warps)) {
       result = SM_FAULTED;
       break;
     }
-    cta->turn = cta->turn + 1 == cta->warps ? 0 : cta->turn + 1;
+    if (w->event == SM_EVENT_DISBAND)
+      continue;
+    w->alone = false;
+    cta->turn = cta->turn + warps == cta->warps ? 0 : cta->turn + warps;
   }
   if (result == SM_PREEMPTED && cta->exited == cta->threads)
     result = SM_DONE;
@@ -361,10 +410,12 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
   const uint32_t flag = (bar->reduce == SM_CTABAR_AND ? bar->all : bar->any) ? ~0u : 0;
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
-    if (!(bar->warps >> k & 1))
-      continue;
-    for (unsigned g = 0; g < SM_LANES; g++) {
-      struct sm_group *group = &w->group[g];
+    uint32_t left = bar->warps >> k & 1 ? w->alive : 0; /* lanes of groups not looked at */
+    for (unsigned g = 0; g < SM_LANES && left; g++) {
+      struct sm_group *group = &w->group[(w->current + g) % SM_LANES];
+      if (group->state == SM_GROUP_FREE)
+        continue;
+      left &= ~group->mask;
       if (group->state != SM_GROUP_BAR || group->breg != id)
         continue;
       group->state = SM_GROUP_READY;

@@ -22,12 +22,17 @@ static struct sm_group *add_group(struct sm_warp *w, uint32_t lanes, uint64_t pc
   return g;
 }
 
+static void set_active(struct sm_warp *w, uint32_t mask) {
+  w->active[0] = mask;
+  w->cta->batch->whole = w->cta->batch->whole && mask == SM_ALL_LANES;
+}
+
 static void set_group_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
   g->mask = mask;
   if (!mask)
     g->state = SM_GROUP_FREE;
   if (g == sm_group_now(w))
-    w->active[0] = mask;
+    set_active(w, mask);
 }
 
 struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
@@ -38,18 +43,35 @@ struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
 
 static const struct sm_uop *end_turn(struct sm_warp *w, const struct sm_uop *u,
                                      enum sm_event event) {
-  sm_account(w, u, u);
+  if (w == w->cta->batch)
+    sm_account(w, u, u);
   w->event = event;
   return NULL;
 }
 
-const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc) {
-  sm_group_now(w)->pc = pc;
+/* The groups of the batch continue at pc. */
+static void set_pcs(struct sm_warp *w, uint32_t warps, uint64_t pc) {
+  for (uint32_t k = 0; k < warps; k++)
+    sm_group_now(sm_warp_after(w, k))->pc = pc;
+}
+
+const struct sm_uop *sm_preempt(struct sm_warp *w, uint32_t warps, uint64_t pc) {
+  set_pcs(w, warps, pc);
   w->event = SM_EVENT_BUDGET;
   return NULL;
 }
 
-const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
+const struct sm_uop *sm_disband(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  set_pcs(w, warps, sm_pc_of(w, u));
+  for (uint32_t k = 0; k < warps; k++)
+    sm_warp_after(w, k)->alone = true;
+  w->left -= u - w->from;
+  w->from = u;
+  w->event = SM_EVENT_DISBAND;
+  return NULL;
+}
+
+const struct sm_uop *sm_continue(struct sm_warp *w, uint32_t warps, uint64_t pc) {
   const struct sm_page *page = w->page;
   if (!page || pc - page->va >= SM_PAGE_BYTES) {
     page = sm_code_page(w->cta->grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1),
@@ -58,7 +80,8 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
       sm_raise_at(w, pc, SM_FAULT_PC_RANGE);
       return NULL;
     }
-    w->page = page;
+    for (uint32_t k = 0; k < warps; k++)
+      sm_warp_after(w, k)->page = page;
   }
   if (pc % SM_INSN_BYTES) {
     sm_raise_at(w, pc, SM_FAULT_PC_RANGE);
@@ -134,6 +157,8 @@ static bool try_release_group(struct sm_warp *w, const struct sm_group *g) {
 /* Releases all lanes whose wait is over. Call this after lanes have blocked, exited, yielded or
  * left a barrier. */
 static void release_groups(struct sm_warp *w) {
+  if (sm_group_now(w)->state == SM_GROUP_READY && sm_group_now(w)->mask == w->alive)
+    return; /* no lane is blocked */
   for (bool again = true; again;) {
     again = false;
     for (unsigned k = 0; k < SM_LANES && !again; k++) {
@@ -238,8 +263,9 @@ const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
       continue;
     w->current = index;
     w->active[0] = g->mask;
+    w->whole = g->mask == SM_ALL_LANES;
     g->yielded = false;
-    return sm_continue(w, g->pc);
+    return sm_continue(w, 1, g->pc);
   }
   return NULL;
 }

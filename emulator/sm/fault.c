@@ -104,7 +104,8 @@ static void record_fault(struct sm_warp *w, uint64_t pc, const uint64_t *word,
 
 const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm_fault_kind kind,
                               uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
-  sm_account(w, u, u);
+  if (w == w->cta->batch)
+    sm_account(w, u, u);
   record_fault(w, sm_pc_of(w, u), w->page->word[u - w->page->uop], kind, lane, address, bytes,
                is_write);
   if (kind == SM_FAULT_MMU && w->cta->grid->watch)

@@ -32,14 +32,23 @@ struct sm_group {
 
 enum sm_event {
   SM_EVENT_NONE,
-  SM_EVENT_SWITCH, /* the group has blocked, ended or split: run another one */
-  SM_EVENT_YIELD,  /* the group has yielded: run other warps first */
-  SM_EVENT_BUDGET, /* the slice is used up; the pc of the group is set */
+  SM_EVENT_SWITCH,  /* the group has blocked, ended or split: run another one */
+  SM_EVENT_YIELD,   /* the group has yielded: run other warps first */
+  SM_EVENT_BUDGET,  /* the slice is used up; the pc of the group is set */
+  SM_EVENT_DISBAND, /* the warps of the batch continue one by one; their pcs are set */
   SM_EVENT_FAULT,
 };
 
+/* Consecutive warps of a CTA form a batch if each has one group only and all are at the same pc.
+ * The interpreter executes each instruction for all warps of the batch before the next instruction,
+ * so that they share the cost of its dispatch. The first warp keeps the page, the slice and the
+ * count of the batch. When its warps branch differently, or one may block or split, the batch is
+ * disbanded: each warp runs alone until its next turn ends. Watched grids, and those with stale L1
+ * caches, run without batches. */
 struct sm_warp {
   uint8_t *file;      /* register file: see uop.h */
+  size_t stride;      /* bytes from one warp of the CTA to the next */
+  bool whole;         /* first warp of a batch: all lanes of all its warps are active */
   uint32_t active[2]; /* [0] has the lanes of the running group, [1] all 32 for uniform uops */
   uint32_t pred[SM_PRED_FILE];
   struct sm_cta *cta;
@@ -56,6 +65,7 @@ struct sm_warp {
   uint32_t local_high;    /* size of the high region, rounded up */
   uint32_t local_high_at; /* offset of the high region in each lane's part of local */
   enum sm_event event;
+  bool alone; /* in no batch during its next turn */
 
   uint32_t index;   /* in the CTA */
   uint32_t lanes;   /* lanes that exist */
@@ -89,7 +99,8 @@ struct sm_cta {
   uint32_t sm_id;           /* the SM of the board that it runs on */
   uint32_t id[3];
   uint32_t threads, warps, exited;
-  uint32_t turn; /* the warp that runs next */
+  uint32_t turn;         /* the warp that runs next */
+  struct sm_warp *batch; /* the first warp of the batch that runs */
   struct sm_fault *fault;
   uint32_t bars_in_use; /* mask of bar[] */
   struct sm_bar bar[SM_BARRIERS];
@@ -114,6 +125,10 @@ static inline struct sm_warp *sm_warp_at(const struct sm_cta *cta, uint32_t inde
   return (struct sm_warp *)(void *)(cta->memory + index * cta->stride);
 }
 
+static inline struct sm_warp *sm_warp_after(const struct sm_warp *w, uint32_t count) {
+  return (struct sm_warp *)(void *)((uint8_t *)w + count * w->stride);
+}
+
 struct sm_worker {
   uint32_t sm_id;
   uint64_t instructions;
@@ -128,7 +143,7 @@ struct sm_note;
 struct sm_core {
   sm_handler handler[SM_HANDLER_COUNT];
   /* Runs the current group from u until an event. */
-  void (*run)(struct sm_warp *warp, const struct sm_uop *u);
+  void (*run)(struct sm_warp *warp, const struct sm_uop *u, uint32_t warps);
 };
 
 /* Returns a build of the core, or NULL if this processor does not support it. Level 0 runs on every
@@ -173,6 +188,8 @@ static inline void sm_account(struct sm_warp *w, const struct sm_uop *u, const s
 
 /* --- diverge.c ------------------------------------------------------------ */
 
+/* Disbands the batch before u is executed. Returns NULL with the event set. */
+const struct sm_uop *sm_disband(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Splits lanes off the running group. They become ready at pc. */
 struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc);
 /* Blocks lanes of the running group at u. Its other lanes continue after u. Returns NULL with the
@@ -190,10 +207,10 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
 const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n);
 void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n);
 const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask);
-/* Continues the running group at pc. Returns the uop there, or NULL with the event set. */
-const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc);
-/* Ends a slice that is used up. The group continues at pc later. Returns NULL. */
-const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc);
+/* Continues the batch at pc. Returns the uop there, or NULL with the event set. */
+const struct sm_uop *sm_continue(struct sm_warp *w, uint32_t warps, uint64_t pc);
+/* Ends a slice that is used up. The batch continues at pc later. Returns NULL. */
+const struct sm_uop *sm_preempt(struct sm_warp *w, uint32_t warps, uint64_t pc);
 /* Makes a ready group current. Returns its first uop, or NULL if no group is ready or after a
  * fault. If preempted, the group that ran last continues: groups share the uniform registers, and
  * compiled code expects that other groups run only where it yields, blocks or splits
@@ -255,7 +272,7 @@ void sm_watch_finish(struct sm_cta *cta);
 void sm_watch_free(struct sm_cta *cta);
 /* The handler of all uops of annotated code: counts and checks the instruction, then calls its real
  * handler. */
-const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u);
+const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Adds the buffer that the lane's pointer belongs to to the fault of a global access. */
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
                     uint32_t lane);

@@ -121,6 +121,18 @@ static const char source[] =
     "    for (u32 i = 0; i < 32; i++) r ^= atomicAdd(o + 32 + i, i + 2);\n"
     "  } o[64 + t] = r; }\n"
     "K forever(volatile u32 *o) { while (*o == 0); }\n"
+    "K wild_warp(u32 *o) { if (threadIdx.x == 167) o = (u32 *)0x123456780ull; *o = 1; }\n"
+    "K trap_warp(u32 *o) { u32 t = threadIdx.x; o[t] = t; if (t >= 160) { o[t] = 2 * t; if (t == "
+    "200) "
+    "__trap(); } }\n"
+    "K apart(u32 *o) { __shared__ u32 d[256]; u32 t = threadIdx.x, w = t / 32, r = t;\n"
+    "  for (u32 i = 0; i < 40; i++) { if (w == i % 8) r = r * 3 + i; if (w < i % 5) { for (u32 k = "
+    "0; k "
+    "< w + t % 3; k++) r += k ^ i; }\n"
+    "    d[t] = r; __syncthreads(); r += d[(t + 37 * i) % blockDim.x]; __syncthreads(); if (w == 6 "
+    "&& i "
+    "== 25) return; }\n"
+    "  o[t] = r; }\n"
     "K clocks(u32 *o) { u64 a = clock64(), b = clock64(); u32 good = b > a;\n"
     "  for (u32 i = 0; i < 100; i++) { a = b; b = clock64(); good += b > a; } o[threadIdx.x] = "
     "good; }\n";
@@ -429,6 +441,58 @@ static void faults_report_lane_and_address(void **unused) {
   assert_int_equal(fault.address % SM_WINDOW_BYTES, 140);
 }
 
+/* The warps of a batch execute an instruction one after the other. */
+static void faults_in_batches_report_the_warp(void **unused) {
+  struct sm_fault fault = {0};
+  assert_int_equal(run("wild_warp", 1, 256, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_MMU);
+  assert_int_equal(fault.tid[0], 167);
+  assert_true(fault.address == 0x123456780ull && fault.is_write);
+  assert_non_null(strstr(fault.instruction, "ST"));
+  memset(host, 0, 1024);
+  assert_int_equal(run("trap_warp", 1, 256, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_TRAP);
+  assert_int_equal(fault.tid[0], 200);
+  CHECK(160, t)
+}
+
+/* Computes on the host what the kernel "apart" does. Warp 6 ends first. */
+static void warps_branch_apart_and_rejoin(void **unused) {
+  enum { THREADS = 250, ENDS = 6, END_ROUND = 25 };
+  uint32_t r[THREADS], d[THREADS] = {0};
+  for (uint32_t t = 0; t < THREADS; t++)
+    r[t] = t;
+  for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t t = 0; t < THREADS; t++) {
+      const uint32_t w = t / 32;
+      if (w == ENDS && i > END_ROUND)
+        continue;
+      if (w == i % 8)
+        r[t] = r[t] * 3 + i;
+      for (uint32_t k = 0; w < i % 5 && k < w + t % 3; k++)
+        r[t] += k ^ i;
+      d[t] = r[t];
+    }
+    for (uint32_t t = 0; t < THREADS; t++)
+      if (t / 32 != ENDS || i <= END_ROUND)
+        r[t] += d[(t + 37 * i) % THREADS];
+  }
+  expect_done("apart", 1, THREADS);
+  CHECK(THREADS, t / 32 == ENDS ? 0 : r[t])
+  for (uint32_t budget = 1; budget < 3000; budget = budget * 3 + 1) {
+    const struct launch launch = {.grid = {1, 1, 1},
+                                  .block = {THREADS, 1, 1},
+                                  .dynamic_shared = 4,
+                                  .budget = budget,
+                                  .params = &memory,
+                                  .param_bytes = sizeof memory};
+    struct sm_fault fault = {0};
+    memset(host, 0, 1024);
+    assert_int_equal(module_run(m, "apart", &launch, &fault, NULL), SM_DONE);
+    CHECK(THREADS, t / 32 == ENDS ? 0 : r[t])
+  }
+}
+
 static void endless_loop_is_preempted(void **unused) {
   memset(host, 0, 64);
   struct sm_fault fault = {0};
@@ -506,6 +570,8 @@ int main(void) {
       cmocka_unit_test(masked_warp_operations),
       cmocka_unit_test(lanes_exit_while_others_wait),
       cmocka_unit_test(faults_report_lane_and_address),
+      cmocka_unit_test(faults_in_batches_report_the_warp),
+      cmocka_unit_test(warps_branch_apart_and_rejoin),
       cmocka_unit_test(endless_loop_is_preempted),
       cmocka_unit_test(preempted_group_continues_first),
       cmocka_unit_test(access_to_unmapped_memory_faults),

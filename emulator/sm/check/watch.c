@@ -93,7 +93,7 @@ void sm_watch_free(struct sm_cta *cta) {
 
 /* --- each instruction --------------------------------------------------------- */
 
-const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u) {
+const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
   const struct sm_watch *watch = w->cta->grid->watch;
   if (watch && watch->profile)
@@ -103,7 +103,7 @@ const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u) {
       return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
     sm_check(w, u, note);
   }
-  return note->execute(w, u);
+  return note->execute(w, u, warps);
 }
 
 /* --- reports ----------------------------------------------------------------- */

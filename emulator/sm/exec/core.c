@@ -1,9 +1,9 @@
 /* Interpreter core: the loop, and the table of this build's handlers. */
 #include "emulator/sm/exec/core.h"
 
-static void run_group(struct sm_warp *w, const struct sm_uop *u) {
+static void run_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   while (u)
-    u = u->handler(w, u);
+    u = u->handler(w, u, warps);
 #if defined(__AVX__)
   _mm256_zeroupper(); /* only here, not in each handler: -mno-vzeroupper */
 #endif
@@ -19,5 +19,5 @@ const struct sm_core SM_CORE_NAME = {
             SM_HANDLERS(X)
 #undef X
         },
-    .run = run_group,
+    .run = run_batch,
 };

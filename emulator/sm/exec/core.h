@@ -9,11 +9,13 @@
 #include "emulator/sm/exec/semantics.h"
 #include "emulator/sm/state.h"
 
-#define SM_PASTE_(a, b) a##_##b
-#define SM_PASTE(a, b)  SM_PASTE_(a, b)
-#define SM_NAME(name)   SM_PASTE(sm_h_##name, SM_BUILD)
+#define SM_PASTE_(a, b)    a##_##b
+#define SM_PASTE(a, b)     SM_PASTE_(a, b)
+#define SM_NAME(name)      SM_PASTE(sm_h_##name, SM_BUILD)
+#define SM_WARP_NAME(name) SM_PASTE(warp_##name, SM_BUILD)
 
-#define HANDLER(name) const struct sm_uop *SM_NAME(name)(struct sm_warp * w, const struct sm_uop *u)
+#define HANDLER(name)                                                                              \
+  const struct sm_uop *SM_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t warps)
 
 #define X(name) HANDLER(name);
 SM_HANDLERS(X)
@@ -24,13 +26,57 @@ SM_HANDLERS(X)
 
 /* A handler ends with a call of the next one, which the compiler turns into a jump. If it does not,
  * the stack is still bounded, because taken branches and the ends of pages return to the loop. */
-#define NEXT u[1].handler(w, u + 1)
+#define NEXT u[1].handler(w, u + 1, warps)
+
+/* Defines a handler that executes an instruction for one warp of the batch after the other. Its
+ * body does so for the lanes m of the warp w, and returns DONE, or NULL with the warp's event set,
+ * which ends the turn. The body is compiled twice, once with a constant m for the usual case that
+ * all lanes of all warps execute. */
+#define EACH_WARP(name)                                                                            \
+  static inline __attribute__((always_inline))                                                     \
+  const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m); \
+  HANDLER(name) {                                                                                  \
+    if (LIKELY(w->whole && is_unguarded(u))) {                                                     \
+      FOR_WARPS(v) {                                                                               \
+        if (UNLIKELY(!SM_WARP_NAME(name)(v, u, SM_ALL_LANES)))                                     \
+          return NULL;                                                                             \
+      }                                                                                            \
+    } else {                                                                                       \
+      FOR_WARPS(v) {                                                                               \
+        if (UNLIKELY(!SM_WARP_NAME(name)(v, u, exec_mask(v, u))))                                  \
+          return NULL;                                                                             \
+      }                                                                                            \
+    }                                                                                              \
+    return NEXT;                                                                                   \
+  }                                                                                                \
+  const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m)
+#define DONE (u + 1)
+
+/* Defines a handler that executes an instruction for one warp only, and disbands a batch. The body
+ * returns the next uop, or NULL with the warp's event set. */
+#define ONE_WARP(name)                                                                             \
+  static inline const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w,                        \
+                                                        const struct sm_uop *u);                   \
+  HANDLER(name) {                                                                                  \
+    return warps > 1 ? sm_disband(w, u, warps) : SM_WARP_NAME(name)(w, u);                         \
+  }                                                                                                \
+  static inline const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u)
+
+/* Loops over the warps of the batch. */
+#define FOR_WARPS(v)                                                                               \
+  for (struct sm_warp *v = (struct sm_warp *)(w), *const end_##v = sm_warp_after(v, warps);        \
+       v != end_##v; v = sm_warp_after(v, 1))
 
 #define REG(offset) ((uint32_t *)(w->file + (offset)))
 
 /* Lanes that execute u. */
 static inline uint32_t exec_mask(const struct sm_warp *w, const struct sm_uop *u) {
   return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
+}
+
+/* Does u execute in all active lanes? */
+static inline bool is_unguarded(const struct sm_uop *u) {
+  return u->guard == SM_PRED_TRUE && !u->guard_xor;
 }
 
 static inline uint32_t pred_in(const struct sm_warp *w, const struct sm_uop *u, uint8_t index,
@@ -114,7 +160,6 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
  * destination register if all lanes execute, else a scratch that RESULT_END blends into the
  * register. */
 #define RESULT(offset)                                                                             \
-  const uint32_t m = exec_mask(w, u);                                                              \
   uint32_t *const reg_ = REG(offset);                                                              \
   uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : w->scratch[0].l
 
@@ -122,7 +167,7 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
   do {                                                                                             \
     if (UNLIKELY(m != SM_ALL_LANES))                                                               \
       sm_blend(reg_, w->scratch[0].l, m);                                                          \
-    return NEXT;                                                                                   \
+    return DONE;                                                                                   \
   } while (0)
 
 #endif

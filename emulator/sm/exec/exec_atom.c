@@ -91,10 +91,9 @@ static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u,
                          : global_place(w, u, lane, address, bytes, true);
 }
 
-HANDLER(atom) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(atom) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
@@ -110,7 +109,7 @@ HANDLER(atom) {
     if (place.stride == 4) {
       add_together(w, u, m, place.p);
       pred_out(w, u->pd, ~0u, m);
-      return NEXT;
+      return DONE;
     }
   }
   uint32_t performed = ~0u;
@@ -124,13 +123,12 @@ HANDLER(atom) {
       lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
   }
   pred_out(w, u->pd, performed, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(atom_shared) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(atom_shared) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct sm_lanes at;
   const uint32_t bytes = size_bytes[u->memory.size];
   if (!shared_addresses(w, u, m, bytes, true, at.l))
@@ -139,30 +137,28 @@ HANDLER(atom_shared) {
     struct place place = {w->shared + at.l[i], 4};
     lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
   }
-  return NEXT;
+  return DONE;
 }
 
 /* ATOMS.POPC.INC: every lane adds one. */
-HANDLER(atom_inc) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(atom_inc) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct sm_lanes at;
   if (!shared_addresses(w, u, m, 4, true, at.l))
     return NULL;
   FOR_MASK(i, m)
   REG(u->d)[i] = __atomic_fetch_add((uint32_t *)(void *)(w->shared + at.l[i]), 1, __ATOMIC_SEQ_CST);
-  return NEXT;
+  return DONE;
 }
 
 /* LDGSTS. s[1] is the register of the shared address and s[2] the uniform one. Lanes whose Pp is
  * false write zeros (cp.async with ignore-src). With .ZFILL the low bits of the global address are
  * the number of zero bytes at the end, by which ptxas encodes the src-size of cp.async. */
 static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
-                                                  struct sm_l1 *l1) {
-  const uint32_t m = exec_mask(w, u);
+                                                  uint32_t m, struct sm_l1 *l1) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size], p = PP;
   const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->ldgsts.shared_offset;
@@ -185,26 +181,25 @@ static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struc
     if (data)
       memcpy(w->shared + to, data, bytes - zeros);
   }
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(ldgsts) {
-  return copy_to_shared(w, u, NULL);
+EACH_WARP(ldgsts) {
+  return copy_to_shared(w, u, m, NULL);
 }
-HANDLER(l1_ldgsts) {
-  return copy_to_shared(w, u, sm_l1_of(w));
+EACH_WARP(l1_ldgsts) {
+  return copy_to_shared(w, u, m, sm_l1_of(w));
 }
 
-HANDLER(fence) {
+EACH_WARP(fence) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(qspc) {
+EACH_WARP(qspc) {
   enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED };
-  const uint32_t m = exec_mask(w, u);
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   const struct sm_grid *grid = w->cta->grid;
   addresses_of(w, u, m, &a);
@@ -218,5 +213,5 @@ HANDLER(qspc) {
     p |= (uint32_t)in << i;
   }
   pred_out(w, u->pd, p, m);
-  return NEXT;
+  return DONE;
 }

@@ -44,8 +44,7 @@ static inline void source_format(const struct sm_warp *w, const struct sm_uop *u
   out->l[i] = s[i];
 }
 
-HANDLER(f2i) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(f2i) {
   struct pairs in, out;
   source_format(w, u, &in);
   const struct sem_format from = format_of(u->convert.from);
@@ -60,7 +59,7 @@ HANDLER(f2i) {
     FOR_MASK(i, m)
     REG(u->d)[i] = (uint32_t)out.l[i];
   }
-  return NEXT;
+  return DONE;
 }
 
 static inline float round_f32(float x, enum sem_round mode) {
@@ -90,7 +89,7 @@ static inline double round_f64(double x, enum sem_round mode) {
 }
 
 /* From f32 to s32. */
-HANDLER(f2i_fast) {
+EACH_WARP(f2i_fast) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source_f32(w, u, 1, &t);
@@ -117,8 +116,7 @@ HANDLER(f2i_fast) {
   RESULT_END;
 }
 
-HANDLER(i2f) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(i2f) {
   struct pairs in, out;
   struct sm_lanes t;
   if (u->convert.width == 64) {
@@ -143,11 +141,11 @@ HANDLER(i2f) {
     FOR_MASK(i, m)
     REG(u->d)[i] = (uint32_t)out.l[i];
   }
-  return NEXT;
+  return DONE;
 }
 
 /* From s32 or u32 to f32, rounded to nearest. */
-HANDLER(i2f_fast) {
+EACH_WARP(i2f_fast) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -161,8 +159,7 @@ HANDLER(i2f_fast) {
   RESULT_END;
 }
 
-HANDLER(f2f) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(f2f) {
   struct pairs in, out;
   source_format(w, u, &in);
   if (u->convert.from == FORMAT_F32 && u->convert.to == FORMAT_F64) {
@@ -180,7 +177,7 @@ HANDLER(f2f) {
   }
   if (u->convert.to == FORMAT_F64) {
     put_pairs(w, u, &out, m);
-    return NEXT;
+    return DONE;
   }
   struct sm_lanes r;
   /* tf32 occupies the upper 19 bits; the others are zero. */
@@ -192,11 +189,10 @@ HANDLER(f2f) {
     r.l[i] = sem_flush32(r.l[i]);
   }
   sm_blend(REG(u->d), r.l, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(frnd) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(frnd) {
   struct pairs in, out;
   struct sm_lanes r;
   source_format(w, u, &in);
@@ -214,7 +210,7 @@ HANDLER(frnd) {
       r.l[i] = (uint32_t)sem_frnd(in.l[i], format_of(u->convert.from), u->round);
     sm_blend(REG(u->d), r.l, m);
   }
-  return NEXT;
+  return DONE;
 }
 
 /* Converts a float to the 16-bit format of F2FP. */
@@ -227,7 +223,7 @@ static inline uint32_t narrow_float(const struct sm_uop *u, uint32_t a) {
 
 /* With .MERGE_C, the high half of the result is the low half of c, as in F2IP. ptxas packs the
  * halves of a and b with F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
-HANDLER(f2fp) {
+EACH_WARP(f2fp) {
   RESULT(u->d);
   struct sm_lanes ta, tb, tc;
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -239,7 +235,7 @@ HANDLER(f2fp) {
 }
 
 /* Converts two floats to bytes and inserts them below c, which is shifted left by 16. */
-HANDLER(f2ip) {
+EACH_WARP(f2ip) {
   RESULT(u->d);
   struct sm_lanes tb;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);

@@ -6,67 +6,97 @@
 /* --- branches --------------------------------------------------------------- */
 
 static inline const struct sm_uop *jump_near(struct sm_warp *w, const struct sm_uop *u,
-                                             const struct sm_uop *to) {
+                                             uint32_t warps, const struct sm_uop *to) {
   sm_account(w, u, to);
-  return LIKELY(w->left > 0) ? to : sm_preempt(w, sm_pc_of(w, to));
+  return LIKELY(w->left > 0) ? to : sm_preempt(w, warps, sm_pc_of(w, to));
+}
+
+static inline const struct sm_uop *jump_far(struct sm_warp *w, const struct sm_uop *u,
+                                            uint32_t warps, uint64_t pc) {
+  sm_account(w, u, u);
+  return w->left > 0 ? sm_continue(w, warps, pc) : sm_preempt(w, warps, pc);
+}
+
+/* Number of warps in the batch in which all active lanes execute an instruction, and of those in
+ * which none does. For a branch, lanes execute it only if Pp is true for them as well. */
+struct agreement {
+  uint32_t all, none;
+};
+static inline struct agreement agreement_of(const struct sm_warp *w, const struct sm_uop *u,
+                                            uint32_t warps, bool is_branch) {
+  struct agreement count = {0, 0};
+  FOR_WARPS(v) {
+    const uint32_t m = exec_mask(v, u) & (is_branch ? pred_in(v, u, u->pp, 0) : ~0u);
+    count.all += m == v->active[0];
+    count.none += m == 0;
+  }
+  return count;
+}
+
+/* Executes a branch that only some lanes of the batch take. */
+static const struct sm_uop *branch_apart(struct sm_warp *w, const struct sm_uop *u,
+                                         uint32_t warps) {
+  if (warps > 1)
+    return sm_disband(w, u, warps);
+  sm_split(w, exec_mask(w, u) & PP, (uint64_t)u->branch.target);
+  return u + 1;
 }
 
 /* A branch to a target in the same page. */
 HANDLER(bra) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  if (m == w->active[0])
-    return jump_near(w, u, u + u->branch.jump);
-  if (m)
-    sm_split(w, m, (uint64_t)u->branch.target);
-  return NEXT;
-}
-
-static inline const struct sm_uop *jump_far(struct sm_warp *w, const struct sm_uop *u,
-                                            uint64_t pc) {
-  sm_account(w, u, u);
-  return w->left > 0 ? sm_continue(w, pc) : sm_preempt(w, pc);
+  const struct agreement taken = agreement_of(w, u, warps, true);
+  if (taken.all == warps)
+    return jump_near(w, u, warps, u + u->branch.jump);
+  if (LIKELY(taken.none == warps))
+    return NEXT;
+  return branch_apart(w, u, warps);
 }
 
 HANDLER(bra_far) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  if (m == w->active[0])
-    return jump_far(w, u, (uint64_t)u->branch.target);
-  if (m)
-    sm_split(w, m, (uint64_t)u->branch.target);
-  return NEXT;
+  const struct agreement taken = agreement_of(w, u, warps, true);
+  if (taken.all == warps)
+    return jump_far(w, u, warps, (uint64_t)u->branch.target);
+  if (taken.none == warps)
+    return NEXT;
+  return branch_apart(w, u, warps);
 }
 
-/* BRA.DIV, BRA.CONV and BRA.U. s[0] is the mask, inverted if mods is set. DIV moves the whole
- * group, including lanes with a false guard (docs/hardware/divergence.md 2). BRA.U is taken by all
- * executing lanes or by none: if only some of them took it, no barrier of ptxas would reconverge
- * them. */
+/* Returns whether all lanes of the branch's mask that are alive take it. s[0] is the mask, inverted
+ * if mods is set. */
+static inline bool are_together(const struct sm_warp *w, const struct sm_uop *u) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
+  return (mask & w->alive & ~m) == 0;
+}
+
+/* BRA.DIV, BRA.CONV and BRA.U. DIV moves the whole group, including lanes with a false guard
+ * (docs/hardware/divergence.md 2). BRA.U is taken by all executing lanes or by none: if only some
+ * of them took it, no barrier of ptxas would reconverge them. */
 HANDLER(bra_cond) {
   enum { COND_U = 1, COND_DIV = 2 };
-  const uint32_t m = exec_mask(w, u) & PP;
-  if (u->branch.condition == COND_U) {
-    if (m != w->active[0])
-      return NEXT;
-    return u->branch.near ? jump_near(w, u, u + u->branch.jump)
-                          : jump_far(w, u, (uint64_t)u->branch.target);
-  }
-  const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
-  const bool together = (mask & w->alive & ~m) == 0;
-  if (u->branch.condition == COND_DIV)
-    return together ? NEXT : jump_far(w, u, (uint64_t)u->branch.target);
-  if (!together)
+  const struct agreement taken = agreement_of(w, u, warps, true);
+  uint32_t together = 0;
+  FOR_WARPS(v)
+  together += are_together(v, u);
+  const bool div = u->branch.condition == COND_DIV, uniform = u->branch.condition == COND_U;
+  const uint32_t go = uniform ? taken.all : div ? warps - together : together;
+  if (go == 0)
     return NEXT;
-  if (m == w->active[0])
-    return jump_far(w, u, (uint64_t)u->branch.target);
-  if (m)
-    sm_split(w, m, (uint64_t)u->branch.target);
-  return NEXT;
+  if (go != warps)
+    return sm_disband(w, u, warps);
+  if (!div && taken.none == warps)
+    return NEXT;
+  if (!div && taken.all != warps)
+    return branch_apart(w, u, warps);
+  return u->branch.near ? jump_near(w, u, warps, u + u->branch.jump)
+                        : jump_far(w, u, warps, (uint64_t)u->branch.target);
 }
 
 /* Branches to the sum of branch.target and a register pair: BRX, RET, indirect calls. */
-HANDLER(brx) {
+ONE_WARP(brx) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (!m)
-    return NEXT;
+    return DONE;
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
   uint64_t target[SM_LANES];
   const unsigned first = (unsigned)__builtin_ctz(m);
@@ -76,76 +106,108 @@ HANDLER(brx) {
   FOR_MASK(i, m)
   differ |= target[i] ^ target[first];
   if (!differ && m == w->active[0])
-    return jump_far(w, u, target[first]);
+    return jump_far(w, u, 1, target[first]);
   return sm_jump_lanes(w, u, m, target);
 }
 
+/* A batch is disbanded if some of its warps end and others keep lanes. */
 HANDLER(exit) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  return m ? sm_exit(w, u, m) : NEXT;
+  const struct agreement ends = agreement_of(w, u, warps, true);
+  if (ends.none == warps)
+    return NEXT;
+  if (ends.all != 0 && ends.all != warps)
+    return sm_disband(w, u, warps);
+  FOR_WARPS(v) {
+    const uint32_t m = exec_mask(v, u) & pred_in(v, u, u->pp, 0);
+    if (m)
+      sm_exit(v, u, m);
+  }
+  return ends.all ? NULL : NEXT;
 }
 
-HANDLER(lepc) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(lepc) {
   const uint64_t pc = sm_pc_of(w, u);
   FOR_MASK(i, m) {
     REG(u->d)[i] = (uint32_t)pc;
     REG(u->d + SM_REG_BYTES)[i] = (uint32_t)(pc >> 32);
   }
-  return NEXT;
+  return DONE;
 }
 
 HANDLER(page_end) {
-  return jump_far(w, u - 1, w->page->va + SM_PAGE_BYTES);
+  return jump_far(w, u - 1, warps, w->page->va + SM_PAGE_BYTES);
 }
 
 /* --- convergence -------------------------------------------------------------- */
 
-HANDLER(bssy) {
-  const uint32_t m = exec_mask(w, u) & PP;
+EACH_WARP(bssy) {
+  m &= PP;
   uint32_t *b = w->breg[u->barrier.barrier].l;
   w->breg_used |= 1u << u->barrier.barrier;
   FOR_LANES
   b[i] = m & sm_lane_bit[i] ? m : b[i];
-  return NEXT;
+  return DONE;
+}
+
+/* Returns the lanes for which the lanes m have to wait at BSYNC. */
+static inline uint32_t awaited_lanes(const struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  const uint32_t *b = w->breg[u->barrier.barrier].l;
+  uint32_t need = 0;
+  FOR_LANES
+  need |= m & sm_lane_bit[i] ? b[i] : 0;
+  return need & w->alive & ~m;
 }
 
 HANDLER(bsync) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  uint32_t *b = w->breg[u->barrier.barrier].l, need = 0;
-  FOR_LANES
-  need |= m & sm_lane_bit[i] ? b[i] : 0;
-  if (LIKELY((need & w->alive & ~m) == 0)) {
+  uint32_t waiting = 0;
+  FOR_WARPS(v)
+  waiting |= awaited_lanes(v, u, exec_mask(v, u) & pred_in(v, u, u->pp, 0));
+  if (UNLIKELY(waiting != 0))
+    return warps > 1 ? sm_disband(w, u, warps)
+                     : sm_bsync(w, u, exec_mask(w, u) & PP, u->barrier.barrier);
+  FOR_WARPS(v) {
+    const uint32_t m = exec_mask(v, u) & pred_in(v, u, u->pp, 0);
+    uint32_t *b = v->breg[u->barrier.barrier].l;
     FOR_LANES
     b[i] = m & sm_lane_bit[i] ? 0 : b[i];
-    return NEXT;
   }
-  return sm_bsync(w, u, m, u->barrier.barrier);
+  return NEXT;
 }
 
-HANDLER(break_) {
-  const uint32_t m = exec_mask(w, u) & PP;
+EACH_WARP(break_) {
+  m &= PP;
   if (m)
     sm_break(w, m, u->barrier.barrier);
-  return NEXT;
+  return DONE;
 }
 
 /* YIELD and NANOSLEEP. NANOSLEEP also yields, because ptxas puts no YIELD into a loop that has
  * one. */
-HANDLER(yield) {
+ONE_WARP(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
-  return m ? sm_switch(w, u) : NEXT;
+  return m ? sm_switch(w, u) : DONE;
 }
 
-HANDLER(warpsync) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  struct sm_lanes t;
-  const uint32_t *mask = source(w, u, 1, &t);
+/* Returns non-zero if the lanes m have to wait for others at WARPSYNC. */
+static inline uint32_t absent_lanes(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                    struct sm_lanes *t) {
+  const uint32_t *mask = source(w, u, 1, t);
   uint32_t differ = 0;
   FOR_LANES
   differ |= m & sm_lane_bit[i] ? (mask[i] & w->alive) ^ m : 0;
-  if (LIKELY(!differ))
+  return differ;
+}
+
+HANDLER(warpsync) {
+  struct sm_lanes t;
+  uint32_t absent = 0;
+  FOR_WARPS(v)
+  absent |= absent_lanes(v, u, exec_mask(v, u) & pred_in(v, u, u->pp, 0), &t);
+  if (LIKELY(!absent))
     return NEXT;
+  if (warps > 1)
+    return sm_disband(w, u, warps);
+  const uint32_t m = exec_mask(w, u) & PP, *mask = source(w, u, 1, &t);
   FOR_LANES
   w->sync_mask.l[i] = m & sm_lane_bit[i] ? mask[i] : w->sync_mask.l[i];
   return sm_warpsync(w, u, m);
@@ -155,8 +217,7 @@ HANDLER(warpsync) {
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
 /* Moves from a barrier register, a special register or b to a barrier register or d. */
-HANDLER(bmov) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(bmov) {
   struct sm_lanes t;
   const uint32_t *from;
   if (!u->bmov.from_barrier) {
@@ -181,33 +242,43 @@ HANDLER(bmov) {
     w->breg_used |= 1u << u->bmov.to;
     sm_blend(w->breg[u->bmov.to].l, from, m);
   }
-  return NEXT;
+  return DONE;
 }
 
 /* Replaces a sequence of BMOVs that clears all barriers. */
 HANDLER(clear_barriers) {
   const struct sm_lanes zeros = {{0}};
-  FOR_MASK(n, w->breg_used)
-  sm_blend(w->breg[n].l, zeros.l, w->active[0]);
+  FOR_WARPS(v) {
+    FOR_MASK(n, v->breg_used)
+    sm_blend(v->breg[n].l, zeros.l, v->active[0]);
+  }
   const struct sm_uop *last = u + SM_BARRIERS;
-  return last[1].handler(w, last + 1);
+  return last[1].handler(w, last + 1, warps);
 }
 
 /* --- the CTA's barriers ------------------------------------------------------- */
 
 HANDLER(bar) {
-  const uint32_t m = exec_mask(w, u);
-  if (!m)
+  const struct agreement arrive = agreement_of(w, u, warps, false);
+  if (arrive.none == warps)
     return NEXT;
-  const struct sm_bar_request request = sm_bar_request_of(w, u, m);
-  return sm_bar_arrive(w, u, m, &request);
+  if (warps > 1 && arrive.all != warps)
+    return sm_disband(w, u, warps);
+  const struct sm_uop *next = NULL;
+  FOR_WARPS(v) {
+    const uint32_t m = exec_mask(v, u);
+    const struct sm_bar_request request = sm_bar_request_of(v, u, m);
+    next = sm_bar_arrive(v, u, m, &request);
+    if (v->event == SM_EVENT_FAULT)
+      return NULL;
+  }
+  return next;
 }
 
-HANDLER(b2r) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(b2r) {
   sm_blend(REG(u->d), w->bar_count.l, m);
   pred_out(w, u->pd, sm_mask_of(w->bar_flag.l), m);
-  return NEXT;
+  return DONE;
 }
 
 /* --- special registers --------------------------------------------------------- */
@@ -240,7 +311,9 @@ enum special {
  * instruction count, but never goes back. */
 static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_cta *cta = w->cta;
-  return cta->worker->instructions + cta->ahead + (uint64_t)(w->slice - w->left + (u - w->from));
+  const struct sm_warp *first = cta->batch;
+  return cta->worker->instructions + cta->ahead +
+         (uint64_t)(first->slice - first->left + (u - first->from));
 }
 
 static uint64_t time_now(const struct sm_warp *w) {
@@ -310,16 +383,15 @@ static void read_special(struct sm_warp *w, const struct sm_uop *u, unsigned num
   }
 }
 
-HANDLER(s2r) {
+EACH_WARP(s2r) {
   struct sm_lanes t;
   read_special(w, u, u->special.number, t.l);
-  sm_blend(REG(u->d), t.l, exec_mask(w, u));
-  return NEXT;
+  sm_blend(REG(u->d), t.l, m);
+  return DONE;
 }
 
 /* 64-bit CS2R: writes a register and the next one. */
-HANDLER(s2r64) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(s2r64) {
   struct sm_lanes lo, hi;
   if (u->special.number == SR_CLOCKLO || u->special.number == SR_GLOBALTIMERLO) {
     uint64_t now = u->special.number == SR_CLOCKLO ? clock_now(w, u) : time_now(w);
@@ -331,7 +403,7 @@ HANDLER(s2r64) {
   }
   sm_blend(REG(u->d), lo.l, m);
   sm_blend(REG(u->d + SM_REG_BYTES), hi.l, m);
-  return NEXT;
+  return DONE;
 }
 
 /* --- warp-wide ------------------------------------------------------------------ */
@@ -345,21 +417,20 @@ static inline void splat_result(struct sm_warp *w, const struct sm_uop *u, uint3
   sm_blend(REG(u->d), t.l, uniform ? SM_ALL_LANES : m);
 }
 
-HANDLER(vote) {
+EACH_WARP(vote) {
   enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
-  const uint32_t m = exec_mask(w, u), p = PP & m;
+  const uint32_t p = PP & m;
   if (!m)
-    return NEXT;
+    return DONE;
   const bool all = p == m, any = p != 0;
   const bool result = u->vote.mode == VOTE_ALL ? all : u->vote.mode == VOTE_ANY ? any : all || !any;
   splat_result(w, u, p, m, u->vote.to_uniform);
   pred_out(w, u->pd, 0u - result, u->vote.to_uniform ? SM_ALL_LANES : m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(shfl) {
+EACH_WARP(shfl) {
   enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
-  const uint32_t m = exec_mask(w, u);
   struct sm_lanes tb, out;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
   uint32_t p = 0;
@@ -391,13 +462,12 @@ HANDLER(shfl) {
   }
   sm_blend(REG(u->d), out.l, m);
   pred_out(w, u->pd, p, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(match) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(match) {
   if (!m)
-    return NEXT;
+    return DONE;
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->match.wide ? u->s[0] + SM_REG_BYTES : 0);
   struct sm_lanes out;
   memset(&out, 0, sizeof out);
@@ -417,14 +487,13 @@ HANDLER(match) {
     pred_out(w, u->pd, 0u - all, m);
   }
   sm_blend(REG(u->d), out.l, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(redux) {
+EACH_WARP(redux) {
   enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
-  const uint32_t m = exec_mask(w, u);
   if (!m)
-    return NEXT;
+    return DONE;
   const uint32_t *a = REG(u->s[0]), flip = u->redux.is_signed ? 0x80000000u : 0;
   uint32_t r = a[__builtin_ctz(m)];
   FOR_MASK(i, m & (m - 1)) {
@@ -450,15 +519,14 @@ HANDLER(redux) {
     }
   }
   splat_result(w, u, r, m, true);
-  return NEXT;
+  return DONE;
 }
 
 /* Returns the value of the first executing lane, or the OR of all. Pu is true if the values
  * differ. */
-HANDLER(r2ur) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(r2ur) {
   if (!m)
-    return NEXT;
+    return DONE;
   const uint32_t *a = REG(u->s[0]), first = a[__builtin_ctz(m)];
   uint32_t differ = 0, all = 0;
   FOR_MASK(i, m) {
@@ -467,28 +535,28 @@ HANDLER(r2ur) {
   }
   splat_result(w, u, u->r2ur.or_lanes ? all : first, m, true);
   pred_out(w, u->pd, differ ? ~0u : 0, m);
-  return NEXT;
+  return DONE;
 }
 
 /* --- faults --------------------------------------------------------------------- */
 
 static inline const struct sm_uop *fault_here(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               enum sm_fault_kind kind) {
-  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : NEXT;
+  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : DONE;
 }
 
-HANDLER(trap) {
-  return fault_here(w, u, exec_mask(w, u), SM_FAULT_TRAP);
+EACH_WARP(trap) {
+  return fault_here(w, u, m, SM_FAULT_TRAP);
 }
-HANDLER(not_implemented) {
-  return fault_here(w, u, exec_mask(w, u), SM_FAULT_NOT_IMPLEMENTED);
+EACH_WARP(not_implemented) {
+  return fault_here(w, u, m, SM_FAULT_NOT_IMPLEMENTED);
 }
-HANDLER(register_range) {
-  return fault_here(w, u, exec_mask(w, u), SM_FAULT_REGISTER_RANGE);
+EACH_WARP(register_range) {
+  return fault_here(w, u, m, SM_FAULT_REGISTER_RANGE);
 }
-HANDLER(illegal) {
+EACH_WARP(illegal) {
   return fault_here(w, u, w->active[0], SM_FAULT_ILLEGAL_INSTRUCTION);
 }
-HANDLER(pc_range) {
+EACH_WARP(pc_range) {
   return fault_here(w, u, w->active[0], SM_FAULT_PC_RANGE);
 }

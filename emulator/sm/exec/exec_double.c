@@ -4,8 +4,7 @@
 
 /* Handler of an operation with any rounding, modifiers and operands. */
 #define GENERAL(name, third, operation)                                                            \
-  HANDLER(name) {                                                                                  \
-    const uint32_t m = exec_mask(w, u);                                                            \
+  EACH_WARP(name) {                                                                                \
     struct pairs pa, pb, pc, pr;                                                                   \
     source_f64(w, u, 0, &pa);                                                                      \
     source_f64(w, u, 1, &pb);                                                                      \
@@ -16,7 +15,7 @@
     IN_ROUND(u->round, r, a, b, c, FOR_LANES r[i] = sem_bits64(operation));                        \
     fix_nans(r, a, b, c);                                                                          \
     put_pairs(w, u, &pr, m);                                                                       \
-    return NEXT;                                                                                   \
+    return DONE;                                                                                   \
   }
 
 GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
@@ -51,8 +50,7 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
  * and with at most one scalar, in slot and not negated. If any result is a NaN, the general handler
  * is called instead. */
 #define FAST(name, general, slot, operation)                                                       \
-  HANDLER(name) {                                                                                  \
-    const uint32_t m = exec_mask(w, u);                                                            \
+  EACH_WARP(name) {                                                                                \
     const vec s =                                                                                  \
         (slot) == SM_NO_SLOT ? vec_splat(0) : vec_splat(sem_f64(scalar_pair(w, u, true)));         \
     vec r[SM_LANES / VEC], a[2], b[2], c[2];                                                       \
@@ -66,9 +64,9 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
       nan |= vec_any_nan(r[k], r[k + 1]);                                                          \
     }                                                                                              \
     if (UNLIKELY(nan))                                                                             \
-      return SM_NAME(general)(w, u);                                                               \
+      return SM_WARP_NAME(general)(w, u, m);                                                       \
     put_vecs(w, u, r, m);                                                                          \
-    return NEXT;                                                                                   \
+    return DONE;                                                                                   \
   }
 
 #define VEC_ADD vec_add(a[i], b[i])
@@ -84,9 +82,8 @@ FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
 /* DSETP. Comparison codes 0 and 15 mean MIN and MAX. */
-HANDLER(dsetp) {
+EACH_WARP(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
-  const uint32_t m = exec_mask(w, u);
   struct pairs pa, pb;
   source_f64(w, u, 0, &pa);
   source_f64(w, u, 1, &pb);
@@ -110,5 +107,5 @@ HANDLER(dsetp) {
   const uint32_t q = PP;
   pred_out(w, u->pd, sem_bop(u->compare.combine, p, q), m);
   pred_out(w, u->pe, sem_bop(u->compare.combine, v, q), m);
-  return NEXT;
+  return DONE;
 }

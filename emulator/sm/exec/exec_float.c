@@ -33,7 +33,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
 /* Handlers of a sum or product: of two registers, of a register and a scalar, and the general one
  * with signs, rounding and flushing. */
 #define FLOAT2(name, operation, fmz)                                                               \
-  HANDLER(name##_rr) {                                                                             \
+  EACH_WARP(name##_rr) {                                                                           \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);                                           \
     FOR_LANES                                                                                      \
@@ -41,7 +41,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
     CANONICAL(r);                                                                                  \
     RESULT_END;                                                                                    \
   }                                                                                                \
-  HANDLER(name##_rs) {                                                                             \
+  EACH_WARP(name##_rs) {                                                                           \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]);                                                              \
     const float b = F(scalar(w, u));                                                               \
@@ -50,8 +50,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
     CANONICAL(r);                                                                                  \
     RESULT_END;                                                                                    \
   }                                                                                                \
-  HANDLER(name) {                                                                                  \
-    const uint32_t m = exec_mask(w, u);                                                            \
+  EACH_WARP(name) {                                                                                \
     struct sm_lanes ta, tb, out;                                                                   \
     uint32_t *r = out.l;                                                                           \
     const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);                   \
@@ -61,7 +60,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
       zero_products(a, b, r);                                                                      \
     finish_f32(u, r);                                                                              \
     sm_blend(REG(u->d), r, m);                                                                     \
-    return NEXT;                                                                                   \
+    return DONE;                                                                                   \
   }
 
 FLOAT2(fadd, +, false)
@@ -72,7 +71,19 @@ static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
   return (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
 }
 
-HANDLER(ffma_rrr) {
+/* FADD of registers, or of a register and a scalar, with negated operands. */
+EACH_WARP(fadd_neg) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t na = sign_flip(u, 0), nb = sign_flip(u, 1);
+  FOR_LANES
+  r[i] = sem_bits32(F(a[i] ^ na) + F(b[i] ^ nb));
+  CANONICAL(r);
+  RESULT_END;
+}
+
+EACH_WARP(ffma_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   FOR_LANES
@@ -82,7 +93,7 @@ HANDLER(ffma_rrr) {
 }
 
 /* FFMA of registers with negated operands. */
-HANDLER(ffma_neg) {
+EACH_WARP(ffma_neg) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   const uint32_t ab = sign_flip(u, 0) ^ sign_flip(u, 1), nc = sign_flip(u, 2);
@@ -92,7 +103,7 @@ HANDLER(ffma_neg) {
   RESULT_END;
 }
 
-HANDLER(ffma_rsr) {
+EACH_WARP(ffma_rsr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const float b = F(scalar(w, u));
@@ -102,7 +113,7 @@ HANDLER(ffma_rsr) {
   RESULT_END;
 }
 
-HANDLER(ffma_rrs) {
+EACH_WARP(ffma_rrs) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
   const float c = F(scalar(w, u));
@@ -112,8 +123,7 @@ HANDLER(ffma_rrs) {
   RESULT_END;
 }
 
-HANDLER(ffma) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(ffma) {
   struct sm_lanes ta, tb, tc, out;
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb),
@@ -131,10 +141,10 @@ HANDLER(ffma) {
   CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(fmnmx) {
+EACH_WARP(fmnmx) {
   RESULT(u->d);
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
@@ -145,7 +155,7 @@ HANDLER(fmnmx) {
   RESULT_END;
 }
 
-HANDLER(fsel) {
+EACH_WARP(fsel) {
   RESULT(u->d);
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
@@ -183,15 +193,14 @@ static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop 
 #endif
 }
 
-HANDLER(fsetp) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(fsetp) {
   const uint32_t p = compare_f32(w, u), q = PP;
   pred_out(w, u->pd, sem_bop(u->compare.combine, p, q), m);
   pred_out(w, u->pe, sem_bop(u->compare.combine, ~p, q), m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(fset) {
+EACH_WARP(fset) {
   RESULT(u->d);
   const uint32_t p = sem_bop(u->compare.combine, compare_f32(w, u), PP);
   FOR_LANES
@@ -199,20 +208,18 @@ HANDLER(fset) {
   RESULT_END;
 }
 
-HANDLER(fchk) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(fchk) {
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   uint32_t p = 0;
   for (unsigned i = 0; i < SM_LANES; i++)
     p |= (uint32_t)sem_fchk(a[i], b[i]) << i;
   pred_out(w, u->pd, p, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(fswzadd) {
+EACH_WARP(fswzadd) {
   enum { SWZ_PP, SWZ_PN, SWZ_NP, SWZ_ZP };
-  const uint32_t m = exec_mask(w, u);
   struct sm_lanes ta, tb, out;
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
@@ -226,12 +233,12 @@ HANDLER(fswzadd) {
   CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return NEXT;
+  return DONE;
 }
 
 /* --- special functions ---------------------------------------------------- */
 
-HANDLER(mufu) {
+EACH_WARP(mufu) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source_f32(w, u, 1, &t);
@@ -255,7 +262,7 @@ HANDLER(mufu) {
   RESULT_END;
 }
 
-HANDLER(mufu_f16) {
+EACH_WARP(mufu_f16) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);

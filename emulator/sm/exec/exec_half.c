@@ -42,7 +42,7 @@ static inline void exchange_halves(float *low, float *high) {
 /* HADD2, HMUL2 and HFMA2 */
 enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
 
-HANDLER(hfma2) {
+EACH_WARP(hfma2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES], c[2][SM_LANES];
   const struct sem_half_mode mode = {
@@ -79,7 +79,7 @@ static inline uint32_t half_of(float f, bool bf16) {
   return f != f ? SEM_F16_NAN : bf16 ? sem_f32_to_bf16(f) : sem_f32_to_f16(f);
 }
 
-HANDLER(hmnmx2) {
+EACH_WARP(hmnmx2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES];
   const bool bf16 = u->half.bf16;
@@ -110,7 +110,7 @@ static inline void compare_half(const struct sm_warp *w, const struct sm_uop *u,
   }
 }
 
-HANDLER(hset2) {
+EACH_WARP(hset2) {
   RESULT(u->d);
   uint32_t p[2];
   compare_half(w, u, p);
@@ -122,8 +122,8 @@ HANDLER(hset2) {
   RESULT_END;
 }
 
-HANDLER(hsetp2) {
-  const uint32_t m = exec_mask(w, u), q = PP;
+EACH_WARP(hsetp2) {
+  const uint32_t q = PP;
   uint32_t p[2];
   compare_half(w, u, p);
   if (u->half.wide) {
@@ -132,5 +132,5 @@ HANDLER(hsetp2) {
   }
   pred_out(w, u->pd, sem_bop(u->half.combine, p[0], q), m);
   pred_out(w, u->pe, sem_bop(u->half.combine, p[1], q), m);
-  return NEXT;
+  return DONE;
 }

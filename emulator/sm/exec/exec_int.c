@@ -19,11 +19,11 @@ static inline uint32_t int_inc(const struct sm_uop *u, unsigned slot) {
   return u->mods >> (2 * slot) & SM_SRC_NEG;
 }
 
-HANDLER(nop) {
-  return NEXT;
+EACH_WARP(nop) {
+  return DONE;
 }
 
-HANDLER(mov_reg) {
+EACH_WARP(mov_reg) {
   RESULT(u->d);
   const uint32_t *b = REG(u->s[1]);
   FOR_LANES
@@ -31,13 +31,13 @@ HANDLER(mov_reg) {
   RESULT_END;
 }
 
-HANDLER(mov_scalar) {
+EACH_WARP(mov_scalar) {
   RESULT(u->d);
   sm_splat(r, scalar(w, u));
   RESULT_END;
 }
 
-HANDLER(sel) {
+EACH_WARP(sel) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -47,7 +47,7 @@ HANDLER(sel) {
   RESULT_END;
 }
 
-HANDLER(iadd3_plain) {
+EACH_WARP(iadd3_plain) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
@@ -58,7 +58,7 @@ HANDLER(iadd3_plain) {
   RESULT_END;
 }
 
-HANDLER(iadd3_rrr) {
+EACH_WARP(iadd3_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   FOR_LANES
@@ -66,7 +66,7 @@ HANDLER(iadd3_rrr) {
   RESULT_END;
 }
 
-HANDLER(iadd3_rsr) {
+EACH_WARP(iadd3_rsr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const uint32_t b = scalar(w, u);
@@ -76,9 +76,8 @@ HANDLER(iadd3_rsr) {
 }
 
 /* IADD3 with carries: Pp and Pq are the carries in (.X), Pu and Pv the carries out. */
-HANDLER(iadd3) {
+EACH_WARP(iadd3) {
   struct sm_lanes ta, tb, tc, d, one, two;
-  const uint32_t m = exec_mask(w, u);
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), xc = int_xor(u, 2);
   const uint32_t n = int_inc(u, 0) + int_inc(u, 1) + int_inc(u, 2);
@@ -93,11 +92,11 @@ HANDLER(iadd3) {
   store_lanes(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(one.l), m);
   pred_out(w, u->pe, sm_mask_of(two.l), m);
-  return NEXT;
+  return DONE;
 }
 
 /* IADD3 of two operands, with one carry in and one out. */
-HANDLER(iadd_carry) {
+EACH_WARP(iadd_carry) {
   RESULT(u->d);
   struct sm_lanes t, out;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -112,7 +111,15 @@ HANDLER(iadd_carry) {
   RESULT_END;
 }
 
-HANDLER(imad_rrr) {
+/* IADD3.X of two operands without modifiers and without a carry out. */
+EACH_WARP(iadd_x) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  sm_add_carries(r, REG(u->s[0]), source(w, u, 1, &t), PP);
+  RESULT_END;
+}
+
+EACH_WARP(imad_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   FOR_LANES
@@ -120,7 +127,7 @@ HANDLER(imad_rrr) {
   RESULT_END;
 }
 
-HANDLER(imad_rsr) {
+EACH_WARP(imad_rsr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const uint32_t b = scalar(w, u);
@@ -129,7 +136,7 @@ HANDLER(imad_rsr) {
   RESULT_END;
 }
 
-HANDLER(imad) {
+EACH_WARP(imad) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -139,8 +146,7 @@ HANDLER(imad) {
   RESULT_END;
 }
 
-HANDLER(imad_wide_plain) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(imad_wide_plain) {
   struct sm_lanes tb, lo, hi, clo, chi;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *cl, *ch;
   if (u->scalar_slot == 2) {
@@ -164,12 +170,11 @@ HANDLER(imad_wide_plain) {
   }
   store_lanes(w, u->d, &lo, m);
   store_lanes(w, u->d + SM_REG_BYTES, &hi, m);
-  return NEXT;
+  return DONE;
 }
 
 /* .WIDE and .HI */
-HANDLER(imad_wide) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(imad_wide) {
   struct sm_lanes tb, lo, hi, carry, clo, chi;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb);
   const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->imad_wide.extended ? PP : 0;
@@ -190,12 +195,12 @@ HANDLER(imad_wide) {
     store_lanes(w, u->d + SM_REG_BYTES, &hi, m);
   }
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
-  return NEXT;
+  return DONE;
 }
 
 enum lea_part { LEA_LOW, LEA_HI, LEA_HI_SX32 };
 
-HANDLER(lea_plain) {
+EACH_WARP(lea_plain) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -205,8 +210,7 @@ HANDLER(lea_plain) {
   RESULT_END;
 }
 
-HANDLER(lea) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(lea) {
   struct sm_lanes tb, tc, d, carry;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), n = int_inc(u, 0) + int_inc(u, 1);
@@ -220,43 +224,16 @@ HANDLER(lea) {
   }
   store_lanes(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
-  return NEXT;
+  return DONE;
 }
 
-/* Truth tables of the operations that have a separate loop. */
-enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
-
-HANDLER(lop3) {
+EACH_WARP(lop3) {
   RESULT(u->d);
   struct sm_lanes tb, nonzero;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
-  switch (u->lop3.table) {
-  case LUT_AND:
-    FOR_LANES
-    r[i] = a[i] & b[i];
-    break;
-  case LUT_OR:
-    FOR_LANES
-    r[i] = a[i] | b[i];
-    break;
-  case LUT_XOR:
-    FOR_LANES
-    r[i] = a[i] ^ b[i];
-    break;
-  case LUT_XOR3:
-    FOR_LANES
-    r[i] = a[i] ^ b[i] ^ c[i];
-    break;
-  case LUT_OR3:
-    FOR_LANES
-    r[i] = a[i] | b[i] | c[i];
-    break;
-  default: {
-    const struct sem_lut lut = sem_lut(u->lop3.table);
-    FOR_LANES
-    r[i] = sem_lop3(a[i], b[i], c[i], lut);
-  }
-  }
+  const struct sem_lut lut = sem_lut(u->lop3.table);
+  FOR_LANES
+  r[i] = sem_lop3(a[i], b[i], c[i], lut);
   if (u->pd != SM_PRED_DISCARD) {
     FOR_LANES
     nonzero.l[i] = r[i] ? ~0u : 0;
@@ -266,11 +243,31 @@ HANDLER(lop3) {
   RESULT_END;
 }
 
+/* Handlers of LOP3 with common truth tables and without a destination predicate. */
+#define LOP3(name, expression)                                                                     \
+  EACH_WARP(name) {                                                                                \
+    RESULT(u->d);                                                                                  \
+    struct sm_lanes t;                                                                             \
+    const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);                 \
+    (void)c;                                                                                       \
+    FOR_LANES                                                                                      \
+    r[i] = expression;                                                                             \
+    RESULT_END;                                                                                    \
+  }
+
+LOP3(lop3_and, a[i] & b[i])
+LOP3(lop3_or, a[i] | b[i])
+LOP3(lop3_xor, a[i] ^ b[i])
+LOP3(lop3_xor3, a[i] ^ b[i] ^ c[i])
+LOP3(lop3_or3, a[i] | b[i] | c[i])
+LOP3(lop3_select, (a[i] & b[i]) | (~a[i] & c[i]))
+LOP3(lop3_majority, (a[i] & b[i]) | (a[i] & c[i]) | (b[i] & c[i]))
+
 /* Handlers of the common forms of SHF, which shift one word. by_immediate and by_count are
  * expressions of the word v and the count n. The count is an immediate below 32, or from b and
  * possibly wrapped. */
 #define SHIFT(name, slot, by_immediate, by_count)                                                  \
-  HANDLER(name) {                                                                                  \
+  EACH_WARP(name) {                                                                                \
     RESULT(u->d);                                                                                  \
     struct sm_lanes t;                                                                             \
     const uint32_t *s = REG(u->s[slot]);                                                           \
@@ -296,7 +293,7 @@ SHIFT(shr, 2, v >> n, n > 31 ? 0 : v >> (n & 31))
 SHIFT(sar, 2, (uint32_t)((int32_t)v >> n), (uint32_t)((int32_t)v >> (n > 31 ? 31 : n)))
 
 /* The general form. */
-HANDLER(shf) {
+EACH_WARP(shf) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -308,8 +305,22 @@ HANDLER(shf) {
   RESULT_END;
 }
 
-HANDLER(isetp) {
-  const uint32_t m = exec_mask(w, u);
+/* SHF whose result has bits of both words: shifted by an immediate from 1 to 31. */
+EACH_WARP(shf_known) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const uint32_t n = u->imm, rest = 32 - n;
+  if (u->shift.right) {
+    FOR_LANES
+    r[i] = a[i] >> n | c[i] << rest;
+  } else {
+    FOR_LANES
+    r[i] = c[i] << n | a[i] >> rest;
+  }
+  RESULT_END;
+}
+
+EACH_WARP(isetp) {
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   uint32_t cmp = u->isetp.compare;
@@ -346,10 +357,10 @@ HANDLER(isetp) {
   const uint32_t q = PP;
   pred_out(w, u->pd, sem_bop(u->isetp.combine, p, q), m);
   pred_out(w, u->pe, sem_bop(u->isetp.combine, ~p, q), m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(imnmx) {
+EACH_WARP(imnmx) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -362,7 +373,7 @@ HANDLER(imnmx) {
   RESULT_END;
 }
 
-HANDLER(iabs) {
+EACH_WARP(iabs) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -371,7 +382,7 @@ HANDLER(iabs) {
   RESULT_END;
 }
 
-HANDLER(popc) {
+EACH_WARP(popc) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -381,7 +392,7 @@ HANDLER(popc) {
   RESULT_END;
 }
 
-HANDLER(brev) {
+EACH_WARP(brev) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -390,7 +401,7 @@ HANDLER(brev) {
   RESULT_END;
 }
 
-HANDLER(flo) {
+EACH_WARP(flo) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -404,7 +415,7 @@ HANDLER(flo) {
   RESULT_END;
 }
 
-HANDLER(sgxt) {
+EACH_WARP(sgxt) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -413,7 +424,7 @@ HANDLER(sgxt) {
   RESULT_END;
 }
 
-HANDLER(bmsk) {
+EACH_WARP(bmsk) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -422,7 +433,7 @@ HANDLER(bmsk) {
   RESULT_END;
 }
 
-HANDLER(prmt) {
+EACH_WARP(prmt) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -432,7 +443,7 @@ HANDLER(prmt) {
 }
 
 /* PRMT with an immediate selector, to which the mode has already been applied. */
-HANDLER(prmt_imm) {
+EACH_WARP(prmt_imm) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const uint32_t nibbles = u->imm;
@@ -441,7 +452,7 @@ HANDLER(prmt_imm) {
   RESULT_END;
 }
 
-HANDLER(dp4a) {
+EACH_WARP(dp4a) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
@@ -452,7 +463,7 @@ HANDLER(dp4a) {
   RESULT_END;
 }
 
-HANDLER(dp2a) {
+EACH_WARP(dp2a) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
@@ -463,7 +474,7 @@ HANDLER(dp2a) {
   RESULT_END;
 }
 
-HANDLER(absdiff) {
+EACH_WARP(absdiff) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -472,7 +483,7 @@ HANDLER(absdiff) {
   RESULT_END;
 }
 
-HANDLER(absdiff4) {
+EACH_WARP(absdiff4) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
@@ -481,7 +492,7 @@ HANDLER(absdiff4) {
   RESULT_END;
 }
 
-HANDLER(i2i_sat) {
+EACH_WARP(i2i_sat) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
@@ -490,7 +501,7 @@ HANDLER(i2i_sat) {
   RESULT_END;
 }
 
-HANDLER(i2ip) {
+EACH_WARP(i2ip) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
@@ -500,7 +511,7 @@ HANDLER(i2ip) {
 }
 
 /* P2R: collects the predicates of each lane in a byte. */
-HANDLER(p2r) {
+EACH_WARP(p2r) {
   RESULT(u->d);
   struct sm_lanes t, bits;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
@@ -518,8 +529,7 @@ HANDLER(p2r) {
   RESULT_END;
 }
 
-HANDLER(r2p) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(r2p) {
   struct sm_lanes t, bit;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   const uint32_t shift = 8u * u->predicates.byte;
@@ -533,22 +543,20 @@ HANDLER(r2p) {
     bit.l[i] = a[i] >> (k + shift) & 1 ? ~0u : 0;
     pred_out(w, (uint8_t)(sm_first_predicate(u) + k), sm_mask_of(bit.l), write);
   }
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(plop3) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(plop3) {
   const uint32_t p = PP, q = PQ, r = PR;
   uint32_t pu = sem_lop3(p, q, r, sem_lut(u->plop3.table_u));
   uint32_t pv = sem_lop3(p, q, r, sem_lut(u->plop3.table_v));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
-  return NEXT;
+  return DONE;
 }
 
 /* PLOP3 on the sign bits of registers. */
-HANDLER(plop3_sign) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(plop3_sign) {
   struct sm_lanes t, sign;
   uint32_t in[3];
   for (unsigned k = 0; k < 3; k++) {
@@ -561,5 +569,5 @@ HANDLER(plop3_sign) {
   uint32_t pv = sem_lop3(in[0], in[1], in[2], sem_lut(u->plop3.table_v));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
-  return NEXT;
+  return DONE;
 }

@@ -3,11 +3,10 @@
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
 
-static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_uop *u,
+static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                              bool generic, bool write) {
-  const uint32_t m = exec_mask(w, u);
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   struct sm_l1 *l1 = sm_l1_of(w);
   const void *space = w->cta->grid->memory.space;
@@ -29,37 +28,38 @@ static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_
     if (global && write)
       sm_l1_written(l1, space, a.l[i], memory, bytes);
   }
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(l1_ld_global) {
-  return access_l1(w, u, false, false);
+EACH_WARP(l1_ld_global) {
+  return access_l1(w, u, m, false, false);
 }
-HANDLER(l1_ld_generic) {
-  return access_l1(w, u, true, false);
+EACH_WARP(l1_ld_generic) {
+  return access_l1(w, u, m, true, false);
 }
-HANDLER(l1_st_global) {
-  return access_l1(w, u, false, true);
+EACH_WARP(l1_st_global) {
+  return access_l1(w, u, m, false, true);
 }
-HANDLER(l1_st_generic) {
-  return access_l1(w, u, true, true);
+EACH_WARP(l1_st_generic) {
+  return access_l1(w, u, m, true, true);
 }
 
 /* The L2 cache executes atomics, so L1 drops its copy. */
 HANDLER(l1_atom) {
-  const uint32_t m = exec_mask(w, u);
-  struct addresses a;
-  if (!m)
-    return NEXT;
-  addresses_of(w, u, m, &a);
-  FOR_MASK(i, m)
-  sm_l1_drop(sm_l1_of(w), w->cta->grid->memory.space, a.l[i]);
-  return SM_NAME(atom)(w, u);
+  FOR_WARPS(v) {
+    const uint32_t m = exec_mask(v, u);
+    struct addresses a;
+    if (m)
+      addresses_of(v, u, m, &a);
+    FOR_MASK(i, m)
+    sm_l1_drop(sm_l1_of(v), v->cta->grid->memory.space, a.l[i]);
+  }
+  return SM_NAME(atom)(w, u, warps);
 }
 
 /* CCTL.IVALL, .IVALLP and .IV. */
-HANDLER(l1_invalidate) {
-  if (exec_mask(w, u))
+EACH_WARP(l1_invalidate) {
+  if (m)
     sm_l1_invalidate(sm_l1_of(w));
-  return NEXT;
+  return DONE;
 }

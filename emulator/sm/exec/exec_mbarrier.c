@@ -29,23 +29,21 @@ static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned
 
 /* ATOMS.ARRIVE, and ARRIVES, which waits for asynchronous copies: these are always complete
  * here. */
-HANDLER(arrive) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(arrive) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct sm_lanes at;
   if (!shared_addresses(w, u, m, MBARRIER_BYTES, true, at.l))
     return NULL;
   FOR_MASK(i, m)
   arrive_at(w, u, i, w->shared + at.l[i]);
-  return NEXT;
+  return DONE;
 }
 
 /* Arrival at a generic address, which must be in shared memory. */
-HANDLER(arrive_generic) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(arrive_generic) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
@@ -58,5 +56,5 @@ HANDLER(arrive_generic) {
     arrive_at(w, u, i, w->shared + offset);
   }
   pred_out(w, u->pd, ~0u, m);
-  return NEXT;
+  return DONE;
 }

@@ -125,19 +125,55 @@ static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const
 
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
-/* Returns the pattern of the addresses when all lanes execute: consecutive, all the same, or
- * any. */
-static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
-  const uint32_t l0 = lo[0], h0 = hi[0];
-  uint32_t differ = 0, spread = 0;
-  FOR_LANES {
-    uint32_t high = hi[i] ^ h0, distance = lo[i] - l0;
-    differ |= high | distance;
-    spread |= high | (distance ^ (sm_lane_index[i] * bytes));
+/* The pattern of the addresses in each half of the lanes: consecutive with a step, all the same, or
+ * any. Halves count because work-groups often have rows of 16 work-items. */
+struct halves {
+  enum pattern pattern[2];
+};
+static inline struct halves halves_of(const uint32_t *v, uint32_t step) {
+  struct halves h;
+  for (unsigned k = 0; k < 2; k++)
+    h.pattern[k] = sm_is_same(v + k * SM_HALF)                ? PATTERN_SAME
+                   : step && sm_is_row(v + k * SM_HALF, step) ? PATTERN_UNIT
+                                                              : PATTERN_ANY;
+  return h;
+}
+
+/* Returns the pattern of all lanes. */
+static inline enum pattern pattern_of(struct halves h, const uint32_t *v, uint32_t step) {
+  const uint32_t distance = h.pattern[0] == PATTERN_UNIT ? step * SM_HALF : 0;
+  return h.pattern[0] == h.pattern[1] && v[SM_HALF] - v[0] == distance ? h.pattern[0] : PATTERN_ANY;
+}
+
+/* Returns whether all addresses have the same high word, also those between the first and the last
+ * byte of a row. */
+static inline bool is_one_high(const uint32_t *lo, const uint32_t *hi) {
+  const uint32_t last = UINT32_MAX - SM_LANES * 16;
+  return sm_is_same(hi) && sm_is_same(hi + SM_HALF) && hi[0] == hi[SM_HALF] && lo[0] <= last &&
+         lo[SM_HALF] <= last;
+}
+
+/* Returns whether load_half does such a load: one element of whole words for all lanes of the half,
+ * or consecutive words. */
+static inline bool is_half_load(enum pattern pattern, enum size size) {
+  return (pattern == PATTERN_SAME && size >= SIZE_32) ||
+         (pattern == PATTERN_UNIT && size == SIZE_32);
+}
+static inline uint32_t half_bytes(enum pattern pattern, uint32_t bytes) {
+  return pattern == PATTERN_UNIT ? SM_HALF * bytes : bytes;
+}
+static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, enum pattern pattern,
+                             uint32_t bytes) {
+  if (pattern == PATTERN_UNIT) {
+    memcpy(REG(d), p, SM_HALF * sizeof(uint32_t));
+    return;
   }
-  if (!spread && l0 <= UINT32_MAX - SM_LANES * 16)
-    return PATTERN_UNIT;
-  return differ ? PATTERN_ANY : PATTERN_SAME;
+  for (unsigned k = 0; k < bytes / 4; k++) {
+    uint32_t *r = REG(d + k * SM_REG_BYTES);
+    const uint32_t value = load_word(p + 4 * k, SIZE_32);
+    for (unsigned i = 0; i < SM_HALF; i++)
+      r[i] = value;
+  }
 }
 
 /* Loads consecutive elements. Each word of a wide element goes to a separate register; for 128
@@ -206,7 +242,7 @@ static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct 
       return NULL;
     move_lane(w, u, i, place, write);
   }
-  return NEXT;
+  return DONE;
 }
 
 /* Accesses global memory at any addresses. */
@@ -226,41 +262,63 @@ static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm
     scatter_words(w, u->s[1], p, at.l, size, m);
   else
     gather_words(w, u->d, p, at.l, size, m);
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(ld_global) {
-  const uint32_t m = exec_mask(w, u);
+/* Loads for all lanes by halves. Returns false, without effect, if load_half does not do such loads
+ * or if one of them may fault. */
+static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct halves h,
+                               const uint32_t *lo, const uint32_t *hi) {
+  const uint64_t term = uniform_term(w, u);
+  const uint32_t bytes = size_bytes[u->memory.size];
+  const uint8_t *p[2];
+  for (unsigned k = 0; k < 2; k++) {
+    const uint64_t base = sem_pair(lo[k * SM_HALF], hi[0]) + term;
+    if (!is_half_load(h.pattern[k], u->memory.size) || base & (bytes - 1))
+      return false;
+    p[k] = sm_global(w->cta, base, half_bytes(h.pattern[k], bytes), false);
+    if (UNLIKELY(!p[k]))
+      return false;
+  }
+  for (unsigned k = 0; k < 2; k++)
+    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], h.pattern[k], bytes);
+  return true;
+}
+
+EACH_WARP(ld_global) {
   if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
     const enum size size = u->memory.size;
     const uint32_t bytes = size_bytes[size];
     const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-    const enum pattern pattern = pattern64(lo, hi, bytes);
-    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-    if (pattern != PATTERN_ANY && LIKELY(!(base & (bytes - 1)))) {
-      const uint64_t run = pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes;
-      const uint8_t *p = sm_global(w->cta, base, run, false);
-      if (LIKELY(p != NULL)) {
-        if (pattern == PATTERN_UNIT)
-          load_row(w, u->d, p, size);
-        else
-          load_same(w, u->d, p, size);
-        return NEXT;
-      }
-    } else if (pattern == PATTERN_ANY) {
-      struct sm_lanes at;
-      const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
-      if (LIKELY(p != NULL)) {
-        gather_words(w, u->d, p, at.l, size, m);
-        return NEXT;
+    struct sm_lanes at;
+    const uint8_t *p;
+    if (LIKELY(is_one_high(lo, hi))) {
+      const struct halves halves = halves_of(lo, bytes);
+      const enum pattern pattern = pattern_of(halves, lo, bytes);
+      const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+      if (pattern != PATTERN_ANY && LIKELY(!(base & (bytes - 1)))) {
+        p = sm_global(w->cta, base, pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes, false);
+        if (LIKELY(p != NULL)) {
+          if (pattern == PATTERN_UNIT)
+            load_row(w, u->d, p, size);
+          else
+            load_same(w, u->d, p, size);
+          return DONE;
+        }
+      } else if (load_halves(w, u, halves, lo, hi)) {
+        return DONE;
       }
     }
+    p = near_run(w, u, lo, hi, bytes, false, at.l);
+    if (LIKELY(p != NULL)) {
+      gather_words(w, u->d, p, at.l, size, m);
+      return DONE;
+    }
   }
-  return m ? access_any(w, u, m, false) : NEXT;
+  return m ? access_any(w, u, m, false) : DONE;
 }
 
-HANDLER(st_global) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(st_global) {
   if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
     const enum size size = u->memory.size;
     const uint32_t bytes = size_bytes[size];
@@ -268,21 +326,21 @@ HANDLER(st_global) {
     const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
     struct sm_lanes at;
     uint8_t *p;
-    if (pattern64(lo, hi, bytes) != PATTERN_UNIT) {
+    if (!is_one_high(lo, hi) || pattern_of(halves_of(lo, bytes), lo, bytes) != PATTERN_UNIT) {
       p = near_run(w, u, lo, hi, bytes, true, at.l);
       if (LIKELY(p != NULL)) {
         scatter_words(w, u->s[1], p, at.l, size, m);
-        return NEXT;
+        return DONE;
       }
     } else if (LIKELY(!(base & (bytes - 1)))) {
       p = sm_global(w->cta, base, SM_LANES * bytes, true);
       if (LIKELY(p != NULL)) {
         store_row(w, u->s[1], p, size);
-        return NEXT;
+        return DONE;
       }
     }
   }
-  return m ? access_any(w, u, m, true) : NEXT;
+  return m ? access_any(w, u, m, true) : DONE;
 }
 
 /* Returns whether any address is in the shared or local window. */
@@ -295,109 +353,144 @@ static inline bool any_in_windows(const struct sm_warp *w, const struct addresse
 }
 
 static inline const struct sm_uop *access_generic(struct sm_warp *w, const struct sm_uop *u,
-                                                  bool write) {
-  const uint32_t m = exec_mask(w, u);
+                                                  uint32_t m, bool write) {
   if (!m)
-    return NEXT;
+    return DONE;
   struct addresses a;
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
-    return write ? SM_NAME(st_global)(w, u) : SM_NAME(ld_global)(w, u);
+    return write ? SM_WARP_NAME(st_global)(w, u, m) : SM_WARP_NAME(ld_global)(w, u, m);
   const uint32_t bytes = size_bytes[u->memory.size];
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return raise_misaligned(w, u, m, a.l, bytes, write);
   return access_lanes(w, u, m, &a, true, write);
 }
 
-HANDLER(ld_generic) {
-  return access_generic(w, u, false);
+EACH_WARP(ld_generic) {
+  return access_generic(w, u, m, false);
 }
-HANDLER(st_generic) {
-  return access_generic(w, u, true);
+EACH_WARP(st_generic) {
+  return access_generic(w, u, m, true);
 }
 
 /* --- shared and local ------------------------------------------------------ */
 
-static inline enum pattern pattern32(const uint32_t *at, uint32_t bytes) {
-  uint32_t differ = 0, spread = 0;
-  const uint32_t a0 = at[0];
-  FOR_LANES {
-    uint32_t distance = at[i] - a0;
-    differ |= distance;
-    spread |= distance ^ (sm_lane_index[i] * bytes);
-  }
-  return !spread ? PATTERN_UNIT : differ ? PATTERN_ANY : PATTERN_SAME;
+/* Returns the pattern of the 32-bit addresses of all lanes and of their halves, which it finds in
+ * the registers that the addresses are computed from. */
+static inline enum pattern pattern32(const struct sm_uop *u, const uint32_t *a, uint32_t bytes,
+                                     struct halves *halves) {
+  const uint32_t step = bytes >> u->memory.scale;
+  *halves = halves_of(a, step << u->memory.scale == bytes ? step : 0);
+  return pattern_of(*halves, a, step);
 }
 
-HANDLER(ld_shared) {
-  const uint32_t m = exec_mask(w, u);
-  if (!m)
-    return NEXT;
-  struct sm_lanes at;
+static inline uint32_t address32(const struct sm_warp *w, const struct sm_uop *u, uint32_t value) {
+  return (value << u->memory.scale) + REG(u->memory.uniform)[0] + (uint32_t)u->memory.offset;
+}
+
+/* Returns the place of an access to shared memory, or NULL if it is out of range or misaligned. */
+static inline uint8_t *shared_place(const struct sm_warp *w, uint32_t at, uint32_t bytes,
+                                    uint32_t alignment) {
+  return (uint64_t)at + bytes <= w->shared_bytes && !(at & (alignment - 1)) ? w->shared + at : NULL;
+}
+
+/* Loads for all lanes from one row, from one address, or by halves. Returns false, without effect,
+ * if the addresses are others or if a load may fault. */
+static inline bool load_shared_rows(struct sm_warp *w, const struct sm_uop *u, enum size size) {
+  const uint32_t *a = REG(u->s[0]), bytes = size_bytes[size];
+  struct halves halves;
+  const enum pattern pattern = pattern32(u, a, bytes, &halves);
+  const uint32_t at = address32(w, u, a[0]);
+  if (pattern != PATTERN_ANY) {
+    const uint8_t *p =
+        shared_place(w, at, pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes, bytes);
+    if (UNLIKELY(!p))
+      return false;
+    if (pattern == PATTERN_UNIT)
+      load_row(w, u->d, p, size);
+    else
+      load_same(w, u->d, p, size);
+    return true;
+  }
+  const uint8_t *p[2];
+  for (unsigned k = 0; k < 2; k++) {
+    if (!is_half_load(halves.pattern[k], size))
+      return false;
+    p[k] = shared_place(w, address32(w, u, a[k * SM_HALF]), half_bytes(halves.pattern[k], bytes),
+                        bytes);
+    if (UNLIKELY(!p[k]))
+      return false;
+  }
+  for (unsigned k = 0; k < 2; k++)
+    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], halves.pattern[k], bytes);
+  return true;
+}
+
+EACH_WARP(ld_shared) {
   const enum size size = u->memory.size;
-  const uint32_t bytes = size_bytes[size];
-  if (!shared_addresses(w, u, m, bytes, false, at.l))
+  struct sm_lanes at;
+  if (!m || (LIKELY(m == SM_ALL_LANES) && load_shared_rows(w, u, size)))
+    return DONE;
+  if (!shared_addresses(w, u, m, size_bytes[size], false, at.l))
     return NULL;
-  if (LIKELY(m == SM_ALL_LANES)) {
-    switch (pattern32(at.l, bytes)) {
-    case PATTERN_UNIT:
-      load_row(w, u->d, w->shared + at.l[0], size);
-      return NEXT;
-    case PATTERN_SAME:
-      load_same(w, u->d, w->shared + at.l[0], size);
-      return NEXT;
-    case PATTERN_ANY:
-      break;
+  gather_words(w, u->d, w->shared, at.l, size, m);
+  return DONE;
+}
+
+EACH_WARP(st_shared) {
+  const enum size size = u->memory.size;
+  const uint32_t *a = REG(u->s[0]), bytes = size_bytes[size];
+  struct halves halves;
+  struct sm_lanes at;
+  if (!m)
+    return DONE;
+  if (LIKELY(m == SM_ALL_LANES) && pattern32(u, a, bytes, &halves) == PATTERN_UNIT) {
+    uint8_t *p = shared_place(w, address32(w, u, a[0]), SM_LANES * bytes, bytes);
+    if (LIKELY(p != NULL)) {
+      store_row(w, u->s[1], p, size);
+      return DONE;
     }
   }
-  gather_words(w, u->d, w->shared, at.l, size, m);
-  return NEXT;
-}
-
-HANDLER(st_shared) {
-  const uint32_t m = exec_mask(w, u);
-  if (!m)
-    return NEXT;
-  struct sm_lanes at;
-  const enum size size = u->memory.size;
-  const uint32_t bytes = size_bytes[size];
   if (!shared_addresses(w, u, m, bytes, true, at.l))
     return NULL;
-  if (LIKELY(m == SM_ALL_LANES) && pattern32(at.l, bytes) == PATTERN_UNIT)
-    store_row(w, u->s[1], w->shared + at.l[0], size);
-  else
-    scatter_words(w, u->s[1], w->shared, at.l, size, m);
-  return NEXT;
+  scatter_words(w, u->s[1], w->shared, at.l, size, m);
+  return DONE;
+}
+
+/* Accesses one offset in local memory for all lanes, by copying whole registers: words of local
+ * memory are interleaved over the lanes. Returns false, without effect, if the offsets differ or if
+ * the access may fault. */
+static inline bool local_rows(struct sm_warp *w, const struct sm_uop *u, bool write) {
+  const uint32_t *a = REG(u->s[0]), bytes = size_bytes[u->memory.size];
+  const uint32_t at = address32(w, u, a[0]);
+  if (u->memory.size < SIZE_32 || at & (bytes - 1) || !sm_is_same(a) || !sm_is_same(a + SM_HALF) ||
+      a[0] != a[SM_HALF])
+    return false;
+  uint8_t *p = local_place(w, at, bytes, 0);
+  if (UNLIKELY(!p))
+    return false;
+  for (unsigned k = 0; k < bytes / 4; k++) {
+    if (write)
+      memcpy(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES), SM_REG_BYTES);
+    else
+      memcpy(REG(u->d + k * SM_REG_BYTES), p + k * SM_REG_BYTES, SM_REG_BYTES);
+  }
+  return true;
 }
 
 /* Accesses local memory, whose offsets wrap at the 24 bits of the window. */
 static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
-                                                bool write) {
-  const uint32_t m = exec_mask(w, u);
-  if (!m)
-    return NEXT;
+                                                uint32_t m, bool write) {
+  if (!m || (m == SM_ALL_LANES && local_rows(w, u, write)))
+    return DONE;
   struct sm_lanes at;
   uint32_t high, bits;
-  const enum size size = u->memory.size;
-  const uint32_t bytes = size_bytes[size];
-  const unsigned words = (bytes + 3) / 4;
+  const uint32_t bytes = size_bytes[u->memory.size];
   addresses32(w, u, m, at.l, &high, &bits);
   if (UNLIKELY(bits & (bytes - 1))) {
     FOR_MASK(i, m)
     if (at.l[i] & (bytes - 1))
       return sm_raise(w, u, SM_FAULT_MISALIGNED, i, at.l[i], bytes, write);
-  }
-  if (size >= SIZE_32 && m == SM_ALL_LANES && pattern32(at.l, bytes) == PATTERN_SAME) {
-    uint8_t *p = local_place(w, at.l[0], bytes, 0);
-    if (!p)
-      return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, 0, at.l[0], bytes, write);
-    for (unsigned k = 0; k < words; k++) {
-      if (write)
-        memcpy(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES), SM_REG_BYTES);
-      else
-        memcpy(REG(u->d + k * SM_REG_BYTES), p + k * SM_REG_BYTES, SM_REG_BYTES);
-    }
-    return NEXT;
   }
   FOR_MASK(i, m) {
     const struct place place = {local_place(w, at.l[i], bytes, i), SM_REG_BYTES};
@@ -405,14 +498,14 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
       return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, i, at.l[i], bytes, write);
     move_lane(w, u, i, place, write);
   }
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(ld_local) {
-  return local_access(w, u, false);
+EACH_WARP(ld_local) {
+  return local_access(w, u, m, false);
 }
-HANDLER(st_local) {
-  return local_access(w, u, true);
+EACH_WARP(st_local) {
+  return local_access(w, u, m, true);
 }
 
 /* --- constants -------------------------------------------------------------- */
@@ -427,8 +520,7 @@ static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64
 
 /* LDC and ULDC. s[0] and ldc.uniform are the index registers. PTX leaves misaligned addresses
  * undefined in all spaces; they fault here. */
-HANDLER(ldc) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(ldc) {
   const enum size size = u->ldc.size;
   const enum size part = size <= SIZE_32 ? size : SIZE_32;
   const unsigned words = size == SIZE_64 ? 2 : 1;
@@ -456,5 +548,5 @@ HANDLER(ldc) {
   }
   for (unsigned k = 0; k < words; k++)
     sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
-  return NEXT;
+  return DONE;
 }

@@ -409,11 +409,10 @@ static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint3
 }
 
 #define MULTIPLIER(name, function)                                                                 \
-  HANDLER(name) {                                                                                  \
-    const uint32_t m = exec_mask(w, u);                                                            \
+  EACH_WARP(name) {                                                                                \
     if (m)                                                                                         \
       function(w, u, m);                                                                           \
-    return NEXT;                                                                                   \
+    return DONE;                                                                                   \
   }
 
 MULTIPLIER(hmma, multiply_floats)
@@ -432,30 +431,28 @@ static inline uint32_t matrix_word(const uint32_t (*row)[QUAD], unsigned i, bool
   return above | (row[down + 1][column / 2] >> shift) << 16;
 }
 
-HANDLER(movm) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(movm) {
   uint32_t row[GROUPS][QUAD];
   struct sm_lanes t;
   memcpy(row, REG(u->s[0]), sizeof row);
   for (unsigned i = 0; i < SM_LANES; i++)
     t.l[i] = matrix_word(row, i, true);
   sm_blend(REG(u->d), t.l, m);
-  return NEXT;
+  return DONE;
 }
 
 /* LDSM: each matrix uses the addresses of eight lanes, one for each row. */
-HANDLER(ldsm) {
-  const uint32_t all = exec_mask(w, u);
+EACH_WARP(ldsm) {
   const unsigned matrices = u->ldsm.matrices, lanes = matrices * GROUPS;
-  const uint32_t m = lanes < SM_LANES ? all & ((1u << lanes) - 1) : all;
+  const uint32_t rows = lanes < SM_LANES ? m & ((1u << lanes) - 1) : m;
   const uint32_t bytes = size_bytes[u->memory.size];
   struct sm_lanes at;
   uint32_t high, bits;
-  if (!m)
-    return NEXT;
-  addresses32(w, u, m, at.l, &high, &bits);
+  if (!rows)
+    return DONE;
+  addresses32(w, u, rows, at.l, &high, &bits);
   if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
-    return shared_fault(w, u, m, at.l, bytes, false);
+    return shared_fault(w, u, rows, at.l, bytes, false);
   struct sm_lanes out[QUAD];
   for (unsigned k = 0; k < matrices; k++) {
     uint32_t row[GROUPS][QUAD];
@@ -465,6 +462,6 @@ HANDLER(ldsm) {
       out[k].l[i] = matrix_word(row, i, u->ldsm.transposed);
   }
   for (unsigned k = 0; k < matrices; k++)
-    sm_blend(REG(u->d + k * SM_REG_BYTES), out[k].l, all);
-  return NEXT;
+    sm_blend(REG(u->d + k * SM_REG_BYTES), out[k].l, m);
+  return DONE;
 }

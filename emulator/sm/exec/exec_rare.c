@@ -6,7 +6,7 @@
 /* Binds the bank of an instruction that has a constant by descriptor. The descriptor, in two
  * uniform registers, has the address and the size of the buffer in units of 16 bytes (Mesa,
  * nvk_descriptor_types.h, nvk_bindless_cbuf). */
-HANDLER(bindless) {
+static inline const struct sm_uop *find_bank(struct sm_warp *w, const struct sm_uop *u) {
   enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
   const uint64_t descriptor = sem_pair(REG(u->descriptor)[0], REG(u->descriptor + SM_REG_BYTES)[0]);
   const uint64_t address = (descriptor & ((1ull << ADDRESS_BITS) - 1)) << UNIT_SHIFT;
@@ -19,14 +19,21 @@ HANDLER(bindless) {
       return sm_raise(w, u, SM_FAULT_MMU, (uint32_t)__builtin_ctz(m), address, size, false);
     w->bank[SM_BANKS].size = size;
   }
-  return u->execute(w, u);
+  return DONE;
+}
+
+HANDLER(bindless) {
+  FOR_WARPS(v) {
+    if (!find_bank(v, u))
+      return NULL;
+  }
+  return u->execute(w, u, warps);
 }
 
 /* FMUL with a scale of 2^-3 to 2^3, rounded once; SCALE_NONE is 2^0. The scale multiplies the
  * result (Mesa, nv50_ir, postFactor). */
-HANDLER(fmul_scaled) {
+EACH_WARP(fmul_scaled) {
   enum { SCALE_NONE = 4 };
-  const uint32_t m = exec_mask(w, u);
   struct sm_lanes ta, tb, out;
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb), *c = b;
@@ -40,5 +47,5 @@ HANDLER(fmul_scaled) {
     r[i] = u->sat ? sem_sat32(v) : v;
   }
   sm_blend(REG(u->d), r, m);
-  return NEXT;
+  return DONE;
 }

@@ -2,20 +2,18 @@
  * (surface.c) execute lane by lane. */
 #include "emulator/sm/exec/core.h"
 
-HANDLER(texture) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(texture) {
   struct sm_lanes t;
   if (m && !sm_texture(w, u, m, source(w, u, 2, &t)))
     return NULL;
   pred_out(w, u->pd, 0, m); /* all pages are resident */
-  return NEXT;
+  return DONE;
 }
 
-HANDLER(surface) {
-  const uint32_t m = exec_mask(w, u);
+EACH_WARP(surface) {
   struct sm_lanes t;
   if (m && !sm_surface(w, u, m, source(w, u, 2, &t)))
     return NULL;
   pred_out(w, u->pd, 0, m); /* as for textures */
-  return NEXT;
+  return DONE;
 }

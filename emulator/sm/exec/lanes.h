@@ -100,6 +100,35 @@ static inline uint32_t sm_mask_same(const uint32_t *a, const uint32_t *b) {
 #endif
 }
 
+enum { SM_HALF = SM_LANES / 2 };
+
+/* Returns whether 16 lanes are an arithmetic sequence with the given step, modulo 2^32. */
+static inline int sm_is_row(const uint32_t *v, uint32_t step) {
+#if defined(__AVX512F__)
+  const __m512i rest = _mm512_sub_epi32(_mm512_loadu_si512(v), _mm512_set1_epi32((int)v[0]));
+  const __m512i row =
+      _mm512_mullo_epi32(_mm512_load_si512(sm_lane_index), _mm512_set1_epi32((int)step));
+  return _mm512_cmpneq_epi32_mask(rest, row) == 0;
+#else
+  uint32_t differ = 0;
+  for (unsigned i = 0; i < SM_HALF; i++)
+    differ |= (v[i] - v[0]) ^ (sm_lane_index[i] * step);
+  return differ == 0;
+#endif
+}
+
+/* Returns whether 16 lanes have the same value. */
+static inline int sm_is_same(const uint32_t *v) {
+#if defined(__AVX512F__)
+  return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(v), _mm512_set1_epi32((int)v[0])) == 0;
+#else
+  uint32_t differ = 0;
+  for (unsigned i = 0; i < SM_HALF; i++)
+    differ |= v[i] ^ v[0];
+  return differ == 0;
+#endif
+}
+
 /* Returns whether any lane is a NaN. */
 static inline int sm_any_nan32(const uint32_t *v) {
 #if defined(__AVX512F__)
@@ -126,6 +155,21 @@ static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #else
   FOR_LANES
   d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
+#endif
+}
+
+/* Computes d = a + b, plus 1 in the lanes of mask. */
+static inline void sm_add_carries(uint32_t *d, const uint32_t *a, const uint32_t *b,
+                                  uint32_t mask) {
+#if defined(__AVX512F__)
+  const __m512i minus_one = _mm512_set1_epi32(-1);
+  for (unsigned k = 0; k < SM_LANES; k += SM_HALF) {
+    const __m512i sum = _mm512_add_epi32(_mm512_load_si512(a + k), _mm512_load_si512(b + k));
+    _mm512_store_si512(d + k, _mm512_mask_sub_epi32(sum, (__mmask16)(mask >> k), sum, minus_one));
+  }
+#else
+  FOR_LANES
+  d[i] = a[i] + b[i] + (mask & sm_lane_bit[i] ? 1u : 0);
 #endif
 }
 

@@ -178,8 +178,8 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
                  sm_handler *handler);
 
 /* specialise.c: returns a faster handler with the same effect for this uop, or handler if there is
- * none. */
-unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
+ * none. May change arguments of the uop. */
+unsigned sm_specialise(struct sm_uop *u, unsigned handler);
 /* Sets handlers that execute a sequence of uops at once. All uops of the sequence stay valid,
  * because a branch may lead into it. */
 void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);

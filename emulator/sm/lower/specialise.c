@@ -28,10 +28,65 @@ static unsigned by_scalar(const struct sm_uop *u, unsigned none, unsigned second
   return u->scalar_slot == SM_NO_SLOT ? none : u->scalar_slot == 1 ? second : third;
 }
 
-unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
+static unsigned choose_sum(const struct sm_uop *u, unsigned handler) {
+  if (!is_sum2(u))
+    return handler;
+  return u->iadd.extended && !u->mods && u->pd == SM_PRED_DISCARD ? SM_H_iadd_x : SM_H_iadd_carry;
+}
+
+static unsigned choose_lop3(const struct sm_uop *u, unsigned handler) {
+  enum { A = 0xf0, B = 0xcc, C = 0xaa };
+  if (u->pd != SM_PRED_DISCARD)
+    return handler;
+  switch (u->lop3.table) {
+  case A &B:
+    return SM_H_lop3_and;
+  case A | B:
+    return SM_H_lop3_or;
+  case A ^ B:
+    return SM_H_lop3_xor;
+  case A ^ B ^ C:
+    return SM_H_lop3_xor3;
+  case A | B | C:
+    return SM_H_lop3_or3;
+  case (A & B) | (0xff & ~A & C):
+    return SM_H_lop3_select;
+  case (A & B) | (A & C) | (B & C):
+    return SM_H_lop3_majority;
+  default:
+    return handler;
+  }
+}
+
+/* Is the result of SHF one of the words of a 64-bit shift that takes bits of both? The count is
+ * reduced as the instruction reduces it. */
+static unsigned choose_shf(struct sm_uop *u, unsigned handler) {
+  if (u->scalar_slot != 1 || u->scalar_kind != SM_SCALAR_IMM || u->shift.right == u->shift.high)
+    return handler;
+  const uint32_t n = sem_shift_count(u->imm, u->shift.width, u->shift.wrap);
+  if (n == 0 || n > 31)
+    return handler;
+  u->imm = n;
+  return SM_H_shf_known;
+}
+
+static unsigned choose_fadd(const struct sm_uop *u, unsigned handler) {
+  enum { ABS_BITS = SM_SRC_ABS * 0x15 };
+  return u->round == SEM_RN && !u->ftz && !u->sat && !(u->mods & ABS_BITS) && u->scalar_slot != 0
+             ? SM_H_fadd_neg
+             : handler;
+}
+
+unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
   switch (handler) {
   case SM_H_iadd3:
-    return is_sum2(u) ? SM_H_iadd_carry : handler;
+    return choose_sum(u, handler);
+  case SM_H_lop3:
+    return choose_lop3(u, handler);
+  case SM_H_shf:
+    return choose_shf(u, handler);
+  case SM_H_fadd:
+    return choose_fadd(u, handler);
   case SM_H_dadd:
     return is_plain_double(u) ? by_scalar(u, SM_H_dadd_rr, SM_H_dadd_rs, handler) : handler;
   case SM_H_dmul:

@@ -18,7 +18,8 @@ struct sm_warp;
 struct sm_uop;
 
 /* Executes one uop. Returns the next one, or NULL with warp->event set. */
-typedef const struct sm_uop *(*sm_handler)(struct sm_warp *warp, const struct sm_uop *u);
+typedef const struct sm_uop *(*sm_handler)(struct sm_warp *warp, const struct sm_uop *u,
+                                           uint32_t warps);
 
 enum {
   SM_SLOT_ZERO = 0,    /* four, because 128-bit operands read four */
