@@ -183,14 +183,15 @@ static enum cc_status build_unit(const struct cc_job *job, struct cc_result *res
 static enum cc_status lower_all(const struct cc_job *job, const struct options *options,
                                 const struct text *ir, struct lowered_units *units,
                                 struct text *log) {
-  const bool arg_info = options->effects & OPTION_ARG_INFO;
+  const struct lower_options lowering = {.arg_info = options->effects & OPTION_ARG_INFO,
+                                         .textures = job->device->textures};
   if (job->may_plan)
-    return lower_units(ir->data, ir->size, arg_info, units, log);
+    return lower_units(ir->data, ir->size, &lowering, units, log);
   units->at = calloc(1, sizeof *units->at);
   if (!units->at)
     return CC_OUT_OF_MEMORY;
   units->count = 1;
-  return lower_bitcode(ir->data, ir->size, arg_info, units->at, log);
+  return lower_bitcode(ir->data, ir->size, &lowering, units->at, log);
 }
 
 /* Runs the stages from bitcode (for COMPILE_IR, from its text) to the requested one. */

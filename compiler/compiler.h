@@ -30,6 +30,7 @@ struct cc_device {
   const char *extensions; /* CL_DEVICE_EXTENSIONS, separated by blanks */
   const char *c_features; /* OpenCL C feature macros, separated by blanks */
   unsigned long long local_mem_bytes;
+  bool textures; /* the texture units may read images, so kernels get code for them as well */
 };
 
 struct cc_source {

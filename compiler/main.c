@@ -35,8 +35,8 @@ static const char help[] =
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
 
-/* The device for offline builds. */
-static const struct cc_device orin = {
+/* The device for offline builds. Like the driver, main lets TEGRACL_IMAGES decide about textures. */
+static struct cc_device orin = {
     .sm = 87,
     .version = 310,
     .extensions = CC_DEVICE_EXTENSIONS(CC_WORD),
@@ -317,6 +317,8 @@ int main(int count, char **words) {
   }
   if (count == 3 && !strcmp(words[1], "--print-path"))
     return print_path(words[2]);
+  const char *images = getenv("TEGRACL_IMAGES");
+  orin.textures = images && !strcmp(images, "hardware");
   struct command command = {.stage = STAGE_BINARY,
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
                             .texts = calloc((size_t)count, sizeof(struct text)),

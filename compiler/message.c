@@ -108,6 +108,7 @@ void message_put_job(struct message *message, const struct cc_job *job, const ch
   message_put_number(message, job->device->sm);
   message_put_number(message, job->device->version);
   message_put_number(message, job->device->local_mem_bytes);
+  message_put_number(message, job->device->textures);
   message_put_string(message, job->device->extensions);
   message_put_string(message, job->device->c_features);
   message_put_string(message, job->options);
@@ -140,6 +141,7 @@ bool message_take_job(struct message *message, struct message_job *job) {
   job->device.sm = (unsigned)message_take_number(message);
   job->device.version = (unsigned)message_take_number(message);
   job->device.local_mem_bytes = message_take_number(message);
+  job->device.textures = message_take_number(message) != 0;
   job->device.extensions = message_take_string(message);
   job->device.c_features = message_take_string(message);
   const char *options = message_take_string(message);

@@ -122,9 +122,9 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
     if (i != CACHE_NVRTC)
       add_file(bytes, tools->paths[i]);
   add_nvrtc(key, tools->paths[CACHE_NVRTC]);
-  const uint64_t device[] = {job->action,          job->device->sm,
-                             job->device->version, job->device->local_mem_bytes,
-                             job->source_count,    job->header_count};
+  const uint64_t device[] = {
+      job->action,           job->device->sm,   job->device->version, job->device->local_mem_bytes,
+      job->device->textures, job->source_count, job->header_count};
   add_bytes(bytes, device, sizeof(device));
   add_string(bytes, job->device->extensions);
   add_string(bytes, job->device->c_features);

@@ -37,7 +37,11 @@ OCL_FN vec<uint, 4> fetch_buffer(uint handle, int x) {
 }
 
 template <class I> OCL_FN bool has_texture(I image) {
+#if defined(OCL_NO_TEXTURES)
+  return false;
+#else
   return I::PATH == PATH_TEXTURES || (I::PATH == PATH_ANY && image.p->texture);
+#endif
 }
 
 /* Rounds down unnormalized coordinates if the filter is nearest, because OpenCL then requires the

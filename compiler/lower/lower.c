@@ -379,6 +379,8 @@ static void print_module(struct lower *lower) {
     text_puts(&result->cuda, "#define OCL_HALF_MATH\n");
   if (uniform)
     text_puts(&result->cuda, "#define OCL_UNIFORM\n");
+  if (!lower->options.textures)
+    text_puts(&result->cuda, "#define OCL_NO_TEXTURES\n");
   text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
   text_add(&result->cuda, lower->includes.data, lower->includes.size);
   text_printf(&result->cuda, "extern __shared__ __align__(%d) char dynamic_shared[];\n",
@@ -421,9 +423,9 @@ void lower_close(struct lower *lower) {
   LLVMContextDispose(context);
 }
 
-enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
-                             struct text *log) {
-  struct lower lower = {.result = result, .log = log, .arg_info = arg_info};
+enum cc_status lower_bitcode(const char *bytes, size_t size, const struct lower_options *options,
+                             struct lowered *result, struct text *log) {
+  struct lower lower = {.result = result, .log = log, .options = *options};
   if (!lower_open(&lower, bytes, size))
     return CC_INTERNAL_ERROR;
   if (!lower.failed)

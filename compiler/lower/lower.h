@@ -28,17 +28,23 @@ struct lowered_units {
   unsigned count;
 };
 
-/* Reads LLVM bitcode from optimise_run. With arg_info, keeps the names and types of kernel
- * arguments. If CUDA C cannot express a construct, returns CC_BUILD_FAILURE and writes a message
- * that names the construct to log. The caller passes the result to lowered_finish in any case. */
-enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
-                             struct text *log);
+struct lower_options {
+  bool arg_info; /* keep the names and types of kernel arguments */
+  bool textures; /* print kernels that read images in two versions: with texture reads, and without
+                  */
+};
+
+/* Reads LLVM bitcode from optimise_run. If CUDA C cannot express a construct, returns
+ * CC_BUILD_FAILURE and writes a message that names the construct to log. The caller passes the
+ * result to lowered_finish in any case. */
+enum cc_status lower_bitcode(const char *bytes, size_t size, const struct lower_options *options,
+                             struct lowered *result, struct text *log);
 void lowered_finish(struct lowered *result);
 
 /* Like lower_bitcode, but in units if the program allows this and is large enough, else in a
  * single unit. A unit's source depends only on its own functions: not on the rest of the program,
  * nor on line numbers. The caller passes the result to lowered_units_finish in any case. */
-enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
+enum cc_status lower_units(const char *bytes, size_t size, const struct lower_options *options,
                            struct lowered_units *result, struct text *log);
 void lowered_units_finish(struct lowered_units *result);
 

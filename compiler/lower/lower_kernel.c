@@ -159,7 +159,7 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
   arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |
                     (strstr(qualifiers, "restrict") ? KERNEL_ARG_RESTRICT : 0u) |
                     (strstr(qualifiers, "volatile") ? KERNEL_ARG_VOLATILE : 0u);
-  if (lower->failed || !lower->arg_info)
+  if (lower->failed || !lower->options.arg_info)
     return;
   arg->name = metadata_string(lower, function, "kernel_arg_name", number);
   arg->type_name = metadata_string(lower, function, "kernel_arg_type", number);

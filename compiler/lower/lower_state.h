@@ -86,7 +86,7 @@ struct lower {
   LLVMTargetDataRef layout;
   struct text *log;
   struct lowered *result;
-  bool arg_info;
+  struct lower_options options;
   bool in_units;                     /* this unit is one of several in the module */
   unsigned first_kernel, end_kernel; /* if in_units: range of the unit's kernels */
   bool failed;

@@ -89,9 +89,9 @@ static void print_units(struct cutter *cutter, const struct lower *module,
   }
 }
 
-enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
+enum cc_status lower_units(const char *bytes, size_t size, const struct lower_options *options,
                            struct lowered_units *result, struct text *log) {
-  struct lower lower = {.log = log, .arg_info = arg_info};
+  struct lower lower = {.log = log, .options = *options};
   if (!lower_open(&lower, bytes, size))
     return CC_INTERNAL_ERROR;
   const struct lower module = lower;

@@ -80,6 +80,7 @@ static void open_device(void) {
       .extensions = icd_device_extensions(device->info->shared_addresses, il),
       .c_features = icd_c_features(),
       .local_mem_bytes = device->info->shared_bytes_per_block,
+      .textures = device->info->textures,
   };
   opened = true;
 }

@@ -299,7 +299,7 @@ static uint32_t get_run(struct rt_context *c, unsigned class) {
 /* ---- images -------------------------------------------------------------------------------- */
 
 uint32_t rt_texture_pitch_align(const struct rt_context *c) {
-  return c->device->textures ? PITCH_UNIT : 1;
+  return c->device->info.textures ? PITCH_UNIT : 1;
 }
 
 uint32_t rt_texture_create(struct rt_context *c, const struct kernel_image *image,
@@ -307,7 +307,7 @@ uint32_t rt_texture_create(struct rt_context *c, const struct kernel_image *imag
   struct rt_textures *t = &c->textures;
   const struct format *format = find_format(image->format);
   uint32_t header[TEXTURE_WORDS];
-  if (!c->device->textures || !format || !make_header(image, type, format, header))
+  if (!c->device->info.textures || !format || !make_header(image, type, format, header))
     return 0;
   base_mutex_lock(&t->lock);
   const uint32_t first = get_run(c, class_of(image->depth));

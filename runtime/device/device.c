@@ -288,7 +288,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   open_fence_node(d);
   d->suballocation = may_suballocate(d);
-  d->textures = may_use_textures();
+  d->info.textures = may_use_textures();
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;
