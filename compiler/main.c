@@ -35,7 +35,8 @@ static const char help[] =
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
 
-/* The device for offline builds. Like the driver, main lets TEGRACL_IMAGES decide about textures. */
+/* The device for offline builds. As in the driver, TEGRACL_IMAGES decides about textures: see main.
+ */
 static struct cc_device orin = {
     .sm = 87,
     .version = 310,

@@ -300,7 +300,7 @@ static void report_deadlock(struct sm_cta *cta) {
 /* Returns whether all lanes of a warp that are alive form one group, which is ready. */
 static bool is_together(const struct sm_warp *w) {
   const struct sm_group *group = &w->group[w->current];
-  return w->alive && group->state == SM_GROUP_READY && group->mask == w->alive && !w->alone;
+  return w->alive && group->state == SM_GROUP_READY && group->mask == w->alive;
 }
 
 /* Forms a batch of w, which runs at u, and the warps after it. Returns their number. */
@@ -312,10 +312,10 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
     return count;
   while (count < BATCH && w->index + count < cta->warps) {
     struct sm_warp *v = sm_warp_after(w, count);
-    if (!is_together(v) || sm_group_now(v)->pc != pc)
+    if (v->alone || !is_together(v) || sm_group_now(v)->pc != pc)
       break;
     v->active[0] = v->alive;
-    w->whole = w->whole && v->alive == SM_ALL_LANES;
+    w->all_active = w->all_active && v->alive == SM_ALL_LANES;
     v->page = w->page;
     v->event = SM_EVENT_NONE;
     sm_group_now(v)->yielded = false;
@@ -324,20 +324,57 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
   return count;
 }
 
-/* Runs a warp, and those that form a batch with it, until their turn ends. Returns their number. */
-static uint32_t run_turn(struct sm_warp *w, const struct sm_core *core) {
-  uint32_t warps;
+/* Runs the first warp of a batch a little ahead of the others. Without that, warps that retry until
+ * they get ahead of each other would do the same at the same time forever. Usually it runs to the
+ * next branch, where it waits for the others, and sometimes further in case a round of its loop has
+ * several branches. */
+static void run_ahead(struct sm_warp *w, const struct sm_core *core) {
+  enum { FURTHER_EVERY = 16, FURTHER = 64 };
+  const int64_t lead = ++w->cta->leads % FURTHER_EVERY ? 1 : FURTHER;
+  w->slice += lead - w->left; /* the number of executed instructions remains */
+  w->left = lead;
+  w->event = SM_EVENT_NONE;
+  const struct sm_uop *u = sm_pick(w, true);
+  if (u)
+    core->run(w, u, 1);
+}
+
+/* Limits what remains of a turn. */
+static void limit_turn(struct sm_warp *w, uint64_t limit) {
+  const int64_t most = limit ? (int64_t)limit : 1, excess = w->left > most ? w->left - most : 0;
+  w->slice -= excess;
+  w->left -= excess;
+}
+
+/* Runs a warp, and those that form a batch with it, until their turn ends. limit is the number of
+ * instructions that they should not exceed together by much. Returns that number, and sets *warps
+ * to the number of warps. */
+static uint64_t run_turn(struct sm_warp *w, const struct sm_core *core, uint64_t limit,
+                         uint32_t *warps) {
+  uint64_t spent = 0;
+  const bool alone = w->alone;
+  w->alone = false;
   w->cta->batch = w;
+  w->slice = w->left = limit < TURN ? (int64_t)limit : TURN;
+  *warps = 1;
   do {
     const bool preempted = w->event == SM_EVENT_BUDGET;
     w->event = SM_EVENT_NONE;
     const struct sm_uop *u = sm_pick(w, preempted);
     if (!u)
-      return 1;
-    warps = form_batch(w, u);
-    core->run(w, u, warps);
-  } while (warps == 1 && w->event == SM_EVENT_SWITCH && w->left > 0);
-  return warps;
+      break;
+    *warps = alone ? 1 : form_batch(w, u);
+    limit_turn(w, limit > spent ? (limit - spent) / *warps : 0);
+    const int64_t before = w->left;
+    core->run(w, u, *warps);
+    spent += (uint64_t)(before - w->left) * *warps;
+  } while (*warps == 1 && w->event == SM_EVENT_SWITCH && w->left > 0);
+  if (*warps > 1 && w->event == SM_EVENT_BUDGET) {
+    const int64_t executed = w->slice - w->left;
+    run_ahead(w, core);
+    spent += (uint64_t)(w->slice - w->left - executed);
+  }
+  return spent;
 }
 
 static bool has_faulted(const struct sm_warp *w, uint32_t warps) {
@@ -380,9 +417,8 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
       result = SM_FAULTED;
       break;
     }
-    w->slice = w->left = budget - used < TURN ? (int64_t)(budget - used) : TURN;
-    const uint32_t warps = run_turn(w, core);
-    uint64_t spent = (uint64_t)(w->slice - w->left) * warps;
+    uint32_t warps;
+    const uint64_t spent = run_turn(w, core, budget - used, &warps);
     used += spent ? spent : 1;
     worker->instructions += spent;
     if (has_faulted(w, warps)) {
@@ -391,7 +427,6 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     if (w->event == SM_EVENT_DISBAND)
       continue;
-    w->alone = false;
     cta->turn = cta->turn + warps == cta->warps ? 0 : cta->turn + warps;
   }
   if (result == SM_PREEMPTED && cta->exited == cta->threads)
@@ -490,6 +525,8 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
     return u + 1;
   }
   sm_block(w, u, mask, SM_GROUP_BAR, id);
+  if (mask == w->alive)
+    w->event = SM_EVENT_YIELD; /* so that all warps that the barrier releases form a batch */
   try_open_barrier(cta, id);
   return NULL;
 }

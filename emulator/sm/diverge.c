@@ -24,7 +24,7 @@ static struct sm_group *add_group(struct sm_warp *w, uint32_t lanes, uint64_t pc
 
 static void set_active(struct sm_warp *w, uint32_t mask) {
   w->active[0] = mask;
-  w->cta->batch->whole = w->cta->batch->whole && mask == SM_ALL_LANES;
+  w->cta->batch->all_active = w->cta->batch->all_active && mask == SM_ALL_LANES;
 }
 
 static void set_group_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
@@ -216,6 +216,7 @@ const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
     return u + 1;
   now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
   now->yielded = true;
+  w->alone = true; /* in a batch, warps that wait for each other would yield together forever */
   release_groups(w);
   return end_turn(w, u, SM_EVENT_YIELD);
 }
@@ -263,7 +264,7 @@ const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
       continue;
     w->current = index;
     w->active[0] = g->mask;
-    w->whole = g->mask == SM_ALL_LANES;
+    w->all_active = g->mask == SM_ALL_LANES;
     g->yielded = false;
     return sm_continue(w, 1, g->pc);
   }

@@ -41,14 +41,14 @@ enum sm_event {
 
 /* Consecutive warps of a CTA form a batch if each has one group only and all are at the same pc.
  * The interpreter executes each instruction for all warps of the batch before the next instruction,
- * so that they share the cost of its dispatch. The first warp keeps the page, the slice and the
- * count of the batch. When its warps branch differently, or one may block or split, the batch is
- * disbanded: each warp runs alone until its next turn ends. Watched grids, and those with stale L1
- * caches, run without batches. */
+ * so that they share the cost of its dispatch. all_active, from, slice and left of the first warp
+ * are those of the batch; page, active and event are set in each warp. When its warps branch
+ * differently, or one may block or split, the batch is disbanded: the next turn of each warp is
+ * without a batch. Watched grids, and those with stale L1 caches, run without batches. */
 struct sm_warp {
   uint8_t *file;      /* register file: see uop.h */
   size_t stride;      /* bytes from one warp of the CTA to the next */
-  bool whole;         /* first warp of a batch: all lanes of all its warps are active */
+  bool all_active;    /* first warp of a batch: all lanes of all its warps are active */
   uint32_t active[2]; /* [0] has the lanes of the running group, [1] all 32 for uniform uops */
   uint32_t pred[SM_PRED_FILE];
   struct sm_cta *cta;
@@ -65,7 +65,7 @@ struct sm_warp {
   uint32_t local_high;    /* size of the high region, rounded up */
   uint32_t local_high_at; /* offset of the high region in each lane's part of local */
   enum sm_event event;
-  bool alone; /* in no batch during its next turn */
+  bool alone; /* the next turn of the warp is without a batch */
 
   uint32_t index;   /* in the CTA */
   uint32_t lanes;   /* lanes that exist */
@@ -101,6 +101,7 @@ struct sm_cta {
   uint32_t threads, warps, exited;
   uint32_t turn;         /* the warp that runs next */
   struct sm_warp *batch; /* the first warp of the batch that runs */
+  uint32_t leads;        /* number of times that the first warp of a batch ran ahead */
   struct sm_fault *fault;
   uint32_t bars_in_use; /* mask of bar[] */
   struct sm_bar bar[SM_BARRIERS];

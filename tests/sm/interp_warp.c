@@ -133,6 +133,11 @@ static const char source[] =
     "&& i "
     "== 25) return; }\n"
     "  o[t] = r; }\n"
+    "#define BACK_OFF(name, pause) K name(volatile u32 *f) { u32 w = threadIdx.x / 32; for (;;) "
+    "{\\\n"
+    "  f[w] = 1; __threadfence(); if (!f[w ^ 1]) break; f[w] = 0; __threadfence(); pause; }\\\n"
+    "  f[2 + w] = 7; __threadfence(); f[w] = 0; }\n"
+    "BACK_OFF(back_off, ) BACK_OFF(back_off_asleep, __nanosleep(20))\n"
     "K clocks(u32 *o) { u64 a = clock64(), b = clock64(); u32 good = b > a;\n"
     "  for (u32 i = 0; i < 100; i++) { a = b; b = clock64(); good += b > a; } o[threadIdx.x] = "
     "good; }\n";
@@ -493,6 +498,14 @@ static void warps_branch_apart_and_rejoin(void **unused) {
   }
 }
 
+/* Two warps want to be the only one, and step back if the other one wants to as well. */
+static void warps_that_back_off_get_ahead(void **unused) {
+  expect_done("back_off", 1, 64);
+  assert_true(host[0] == 0 && host[1] == 0 && host[2] == 7 && host[3] == 7);
+  expect_done("back_off_asleep", 1, 64);
+  assert_true(host[0] == 0 && host[1] == 0 && host[2] == 7 && host[3] == 7);
+}
+
 static void endless_loop_is_preempted(void **unused) {
   memset(host, 0, 64);
   struct sm_fault fault = {0};
@@ -572,6 +585,7 @@ int main(void) {
       cmocka_unit_test(faults_report_lane_and_address),
       cmocka_unit_test(faults_in_batches_report_the_warp),
       cmocka_unit_test(warps_branch_apart_and_rejoin),
+      cmocka_unit_test(warps_that_back_off_get_ahead),
       cmocka_unit_test(endless_loop_is_preempted),
       cmocka_unit_test(preempted_group_continues_first),
       cmocka_unit_test(access_to_unmapped_memory_faults),

@@ -36,7 +36,7 @@ SM_HANDLERS(X)
   static inline __attribute__((always_inline))                                                     \
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m); \
   HANDLER(name) {                                                                                  \
-    if (LIKELY(w->whole && is_unguarded(u))) {                                                     \
+    if (LIKELY(w->all_active && sm_is_unguarded(u))) {                                             \
       FOR_WARPS(v) {                                                                               \
         if (UNLIKELY(!SM_WARP_NAME(name)(v, u, SM_ALL_LANES)))                                     \
           return NULL;                                                                             \
@@ -72,11 +72,6 @@ SM_HANDLERS(X)
 /* Lanes that execute u. */
 static inline uint32_t exec_mask(const struct sm_warp *w, const struct sm_uop *u) {
   return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
-}
-
-/* Does u execute in all active lanes? */
-static inline bool is_unguarded(const struct sm_uop *u) {
-  return u->guard == SM_PRED_TRUE && !u->guard_xor;
 }
 
 static inline uint32_t pred_in(const struct sm_warp *w, const struct sm_uop *u, uint8_t index,

@@ -191,9 +191,9 @@ EACH_WARP(l1_ldgsts) {
   return copy_to_shared(w, u, m, sm_l1_of(w));
 }
 
-EACH_WARP(fence) {
+HANDLER(fence) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return DONE;
+  return NEXT;
 }
 
 EACH_WARP(qspc) {

@@ -92,22 +92,33 @@ HANDLER(bra_cond) {
                         : jump_far(w, u, warps, (uint64_t)u->branch.target);
 }
 
-/* Branches to the sum of branch.target and a register pair: BRX, RET, indirect calls. */
-ONE_WARP(brx) {
-  const uint32_t m = exec_mask(w, u) & PP;
-  if (!m)
-    return DONE;
+/* Computes the targets of a warp's lanes. Returns whether all active lanes branch to *common. */
+static inline bool targets_of(const struct sm_warp *w, const struct sm_uop *u, uint64_t *target,
+                              uint64_t *common) {
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-  uint64_t target[SM_LANES];
-  const unsigned first = (unsigned)__builtin_ctz(m);
+  const uint32_t m = exec_mask(w, u) & PP;
   uint64_t differ = 0;
   for (unsigned i = 0; i < SM_LANES; i++)
     target[i] = sem_pair(lo[i], hi[i]) + (uint64_t)u->branch.target;
+  *common = m ? target[__builtin_ctz(m)] : 0;
   FOR_MASK(i, m)
-  differ |= target[i] ^ target[first];
-  if (!differ && m == w->active[0])
-    return jump_far(w, u, 1, target[first]);
-  return sm_jump_lanes(w, u, m, target);
+  differ |= target[i] ^ *common;
+  return m == w->active[0] && !differ;
+}
+
+/* Branches to the sum of branch.target and a register pair: BRX, RET, indirect calls. */
+HANDLER(brx) {
+  uint64_t target[SM_LANES], first, common;
+  bool together = targets_of(w, u, target, &first);
+  FOR_WARPS(v)
+  together = together && targets_of(v, u, target, &common) && common == first;
+  if (together)
+    return jump_far(w, u, warps, first);
+  if (warps > 1)
+    return sm_disband(w, u, warps);
+  const uint32_t m = exec_mask(w, u) & PP;
+  targets_of(w, u, target, &first);
+  return m ? sm_jump_lanes(w, u, m, target) : NEXT;
 }
 
 /* A batch is disbanded if some of its warps end and others keep lanes. */
@@ -307,8 +318,8 @@ enum special {
   SR_GLOBALTIMERHI,
 };
 
-/* Returns the CTA's clock, in which each instruction is one tick. It follows the worker's
- * instruction count, but never goes back. */
+/* Returns the CTA's clock. Each instruction of a turn is one tick, also if a batch executes it. The
+ * clock follows the worker's count of instructions, but never goes back. */
 static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_cta *cta = w->cta;
   const struct sm_warp *first = cta->batch;

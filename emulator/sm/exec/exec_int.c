@@ -19,8 +19,8 @@ static inline uint32_t int_inc(const struct sm_uop *u, unsigned slot) {
   return u->mods >> (2 * slot) & SM_SRC_NEG;
 }
 
-EACH_WARP(nop) {
-  return DONE;
+HANDLER(nop) {
+  return NEXT;
 }
 
 EACH_WARP(mov_reg) {

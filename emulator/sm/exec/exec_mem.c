@@ -8,30 +8,23 @@
  * are often 16 wide: then each half of a warp accesses one row, whose words are consecutive or all
  * the same. */
 static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
-  enum { HALF = SM_LANES / 2 };
-  uint32_t differ = 0, spread = 0;
-  SM_INDEPENDENT for (unsigned i = 0; i < HALF; i++) {
-    const uint32_t distance = at[i] - at[0];
-    differ |= distance;
-    spread |= distance ^ (sm_lane_index[i] * 4);
-  }
-  if (!spread) {
-    memcpy(out, p + at[0], HALF * sizeof *out);
-  } else if (!differ) {
+  if (sm_is_row(at, sizeof *out)) {
+    memcpy(out, p + at[0], SM_HALF * sizeof *out);
+  } else if (sm_is_same(at)) {
     const uint32_t value = load_word(p + at[0], SIZE_32);
-    for (unsigned i = 0; i < HALF; i++)
+    for (unsigned i = 0; i < SM_HALF; i++)
       out[i] = value;
   } else {
 #if defined(__AVX512F__)
     _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
 #elif defined(__AVX2__)
-    for (unsigned i = 0; i < HALF; i += 8)
+    for (unsigned i = 0; i < SM_HALF; i += 8)
       _mm256_store_si256(
           (__m256i *)(void *)(out + i),
           _mm256_i32gather_epi32((const int *)(const void *)p,
                                  _mm256_load_si256((const __m256i *)(const void *)(at + i)), 1));
 #else
-    for (unsigned i = 0; i < HALF; i++)
+    for (unsigned i = 0; i < SM_HALF; i++)
       memcpy(&out[i], p + at[i], sizeof *out);
 #endif
   }

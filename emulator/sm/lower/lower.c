@@ -3,13 +3,19 @@
  * launch. */
 #include "emulator/sm/lower/lower.h"
 
+/* UPT is the same as PT. */
+static uint8_t guard_of(const struct sm_insn *insn) {
+  const bool uniform = insn->guard_uniform && insn->guard != SM_PRED_TRUE;
+  return (uint8_t)(insn->guard + (uniform ? SM_PRED_UNIFORM : 0));
+}
+
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
               const struct sm_core *core, struct sm_note *note) {
   struct lowering l = {
       .u = u, .insn = insn, .registers = registers, .next_pc = pc + SM_INSN_BYTES, .note = note};
   *u = (struct sm_uop){
       .d = SM_SLOT_DISCARD * SM_REG_BYTES,
-      .guard = (uint8_t)(insn->guard + (insn->guard_uniform ? SM_PRED_UNIFORM : 0)),
+      .guard = guard_of(insn),
       .guard_xor = insn->guard_not ? ~0u : 0,
       .uniform = insn->guard_uniform, /* a uniform guard: executed for the whole warp */
       .scalar_slot = SM_NO_SLOT,

@@ -4,10 +4,6 @@
 #include "emulator/sm/exec/sem_float.h"
 #include "emulator/sm/lower/lower.h"
 
-static bool is_always(const struct sm_uop *u) {
-  return u->guard == SM_PRED_TRUE && !u->guard_xor;
-}
-
 /* Returns whether IADD3 adds two operands and at most one 1, from a carry or from a negation. */
 static bool is_sum2(const struct sm_uop *u) {
   const unsigned negated = (unsigned)__builtin_popcount(u->mods & SM_SRC_NEG * 0x5u);
@@ -100,7 +96,7 @@ unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
 
 /* Returns whether u is a BMOV of all lanes to barrier register to. */
 static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
-  return u->handler == core->handler[SM_H_bmov] && is_always(u) && !u->uniform &&
+  return u->handler == core->handler[SM_H_bmov] && sm_is_unguarded(u) && !u->uniform &&
          u->bmov.to_barrier && u->bmov.to == to;
 }
 

@@ -86,6 +86,11 @@ struct sm_uop {
 
 _Static_assert(sizeof(struct sm_uop) == 64, "one cache line");
 
+/* Returns whether all active lanes execute u. */
+static inline bool sm_is_unguarded(const struct sm_uop *u) {
+  return u->guard == SM_PRED_TRUE && !u->guard_xor;
+}
+
 /* Returns the first of the predicates that P2R and R2P copy. */
 static inline unsigned sm_first_predicate(const struct sm_uop *u) {
   return u->uniform ? SM_PRED_UNIFORM : 0;
