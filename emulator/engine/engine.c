@@ -185,8 +185,8 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   atomic_store(&emu_engine.asleep, 0);
 }
 
-/* Pauses while all channels wait for semaphores, which the CPU may write without a doorbell:
- * briefly at first, then longer. since is the time at which the wait began. */
+/* Pauses, briefly at first and then longer, while all channels wait for semaphores. The CPU may
+ * write these without a doorbell. The wait began at time since. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
   uint64_t waited = base_clock_ns() - since;
   if (waited < BLOCKED_SPIN_NS && may_spin()) {

@@ -335,7 +335,7 @@ static bool check_pools(const struct emu_launch *launch, struct emu_fault *fault
   const struct sm_grid *g = &launch->sm;
   if (g->headers.address % TEXTURE_BYTES || g->samplers.address % TEXTURE_BYTES)
     return refuse_descriptor(fault, launch,
-                             "SET_TEX_HEADER_POOL or SET_TEX_SAMPLER_POOL is no multiple of 32");
+                             "SET_TEX_HEADER_POOL or SET_TEX_SAMPLER_POOL is not a multiple of 32");
   return true;
 }
 

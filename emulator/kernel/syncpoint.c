@@ -33,8 +33,9 @@ enum {
   SYNCPOINT_FIRST = 17, /* the first one available on a board; section 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
   NS_PER_S = 1000000000,
-  /* A client that oversleeps a late fence this long does not poll memory. */
-  OVERSLEPT_NS = 50000000,
+  /* If a client closes a fence this long after it was reached, the client slept on the fence
+   * instead of polling memory. */
+  SLEPT_PAST_FENCE_NS = 50000000,
 };
 
 static const struct emu_object_ops sync_file_ops, pollfd_ops;
@@ -110,7 +111,7 @@ static void signal_waiter(struct emu_waiter *w, bool just_made) {
   else if (emu_injected(EMU_PLACE_FENCE_LOST))
     return;
   else if (write(w->object.fd, &one, sizeof(one)) < 0)
-    return; /* a full counter is readable, too */
+    return; /* a full counter is readable as well */
 }
 
 /* Signals waiters whose points are reached. made is a fence that was just created, or NULL. */
@@ -159,12 +160,12 @@ static int add_wait(struct emu_waiter *w, struct emu_point point) {
   return 0;
 }
 
-/* To be called when the client closes a fence. Warns if the client has overslept for the second
- * time on a late or lost fence of a syncpoint; after the first time it should poll. */
-static void check_overslept(const struct emu_waiter *w) {
-  if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
+/* Warns if the client has slept past a late or lost fence of the syncpoint for the second time.
+ * After the first time it should poll memory. Called when the client closes a fence. */
+static void check_slept_past_fence(const struct emu_waiter *w) {
+  if (!w->reached_ns || emu_time_ns() - w->reached_ns < SLEPT_PAST_FENCE_NS || w->count != 1)
     return;
-  if (++emu_syncpoints.overslept[w->points[0].id] == 2)
+  if (++emu_syncpoints.slept_past_fence[w->points[0].id] == 2)
     emu_warn("a client slept on fences of a syncpoint again although an earlier one did not wake "
              "in time: interrupts can be late or lost; after a late fence, poll the memory that "
              "the work writes",
@@ -174,7 +175,7 @@ static void check_overslept(const struct emu_waiter *w) {
 
 static void waiter_destroy(struct emu_object *object) {
   struct emu_waiter *w = (struct emu_waiter *)object;
-  check_overslept(w);
+  check_slept_past_fence(w);
   for (struct emu_wait **link = &emu_syncpoints.waits; *link;) {
     struct emu_wait *wait = *link;
     if (wait->waiter != w) {

@@ -36,7 +36,7 @@ struct emu_waiter {
 extern struct emu_syncpoints {
   struct emu_dmabuf *memory; /* EMU_SYNCPOINT_STRIDE bytes per syncpoint */
   bool used[EMU_SYNCPOINTS];
-  uint32_t overslept[EMU_SYNCPOINTS]; /* per syncpoint, fences that a client overslept */
+  uint32_t slept_past_fence[EMU_SYNCPOINTS]; /* per syncpoint, fences that a client slept past */
   struct emu_wait *waits;
   atomic_int wait_count;
 } emu_syncpoints;

@@ -293,7 +293,7 @@ static void event_destroy(struct emu_object *object) {
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   const uint64_t one = 1;
   for (struct emu_event *event = tsg->events; event; event = event->next) {
-    /* A full counter is readable, too. */
+    /* A full counter is readable as well. */
     if (event->event_id == event_id && write(event->object.fd, &one, sizeof(one)) < 0)
       continue;
   }

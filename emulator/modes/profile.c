@@ -176,12 +176,12 @@ static void print_kernel(FILE *out, const struct kernel *k) {
   fprintf(out, "  warp instructions  %" PRIu64, f.instructions);
   print_classes(out, k, f.instructions);
   fprintf(out, "  active lanes       %.1f of %d\n", f.lanes, GPU_WARP_SIZE);
-  fprintf(out, "  occupancy          %u of %d warps on an SM, %u groups\n", f.warps, SM_WARPS,
+  fprintf(out, "  occupancy          %u of %d warps per SM, %u work-groups\n", f.warps, SM_WARPS,
           k->ctas_per_sm);
   if (c->global_requests)
     fprintf(out,
             "  global memory      %" PRIu64
-            " requests of %.2f sectors of %d bytes, %.1f %% of them "
+            " requests, on average %.2f sectors of %d bytes each; %.1f%% of the sectors were "
             "written\n",
             c->global_requests, f.sectors, SM_SECTOR_BYTES,
             100 * divide_or_zero(c->store_sectors, c->global_sectors));

@@ -20,8 +20,8 @@ enum sem_mufu {
   SEM_MUFU_TANH,
 };
 
-/* Returns the nearest integer to a value below 2^51 in magnitude: adds and subtracts a number whose
- * last bit is worth one. */
+/* Rounds to the nearest integer; |x| must be below 2^51. Adding 1.5 * 2^52 leaves no fraction
+ * bits. */
 static inline double sem_nearest(double x) {
   const double shifter = 0x1.8p52;
   return (x + shifter) - shifter;

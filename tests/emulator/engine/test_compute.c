@@ -193,7 +193,7 @@ static void misaligned_pool(void **state) {
   submit(&f->c, &f->ch);
   assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
   const struct emulator_fault fault = last_fault(&f->c);
-  assert_non_null(strstr(fault.message, "SET_TEX_SAMPLER_POOL is no multiple of 32"));
+  assert_non_null(strstr(fault.message, "SET_TEX_SAMPLER_POOL is not a multiple of 32"));
 }
 
 /* An inline descriptor, its releases and a chain of dependents. */
@@ -498,7 +498,7 @@ static void method_faults(void **state) {
   }
 }
 
-static void buffer_in_window(void **state) {
+static void buffer_in_shared_window_faults(void **state) {
   struct fixture *f = *state;
   struct nvgpu_as_alloc_space_args space = {
       .pages = 1, .page_size = 4096, .flags = 1, .o_a.offset = UINT64_C(0xfe00fff000)};
@@ -516,7 +516,7 @@ static void buffer_in_window(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event, and the counters count. */
+/* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event. The counters are incremented. */
 static void events_and_counters(void **state) {
   struct fixture *f = *state;
   struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = 2};
@@ -559,7 +559,7 @@ int main(void) {
       TEST(overwritten_descriptor),
       TEST(grid_fault_is_recorded),
       cmocka_unit_test(method_faults),
-      TEST(buffer_in_window),
+      TEST(buffer_in_shared_window_faults),
       TEST(events_and_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

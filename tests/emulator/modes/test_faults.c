@@ -76,7 +76,7 @@ static void fenced_close(struct fenced *f) {
 /* Increments the syncpoint and waits only for its fence, an earlier error of tegracl, although
  * memory is written too. Returns poll's result. */
 static int wait_once(struct fenced *f, uint32_t value) {
-  enum { PATIENCE = 100, OVERSLEPT_US = 60000 };
+  enum { PATIENCE = 100, SLEPT_PAST_FENCE_US = 60000 };
   const uint32_t release = hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE);
   struct host1x_create_fence fence = {.id = f->point.syncpoint_id,
                                       .threshold = f->point.syncpoint_max + value};
@@ -87,7 +87,7 @@ static int wait_once(struct fenced *f, uint32_t value) {
   struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
   const int ready = OS->poll(&p, 1, PATIENCE);
   assert_true(wait_word(f->data.cpu, value));
-  usleep(OVERSLEPT_US);
+  usleep(SLEPT_PAST_FENCE_US);
   assert_int_equal(OS->close(fence.fence_fd), 0);
   /* A fence whose point is already reached when it is created is never late. */
   EXPECT(0, f->host1x, HOST1X_IOCTL_CREATE_FENCE, fence);

@@ -55,7 +55,7 @@ static bool changes(struct fixture *f, const void *word, uint32_t old) {
   return wait_until(is_over, &awaited, old) && is_another(&awaited, old);
 }
 
-/* Pushes a release to offset and submits the pushed words. */
+/* Pushes a semaphore release at this offset of f->data and submits all pushed words. */
 static void submit_release(struct fixture *f, unsigned offset, uint64_t payload, uint32_t execute) {
   push_semaphore(&f->ch, f->data.va + offset, payload, execute);
   submit(&f->c, &f->ch);
