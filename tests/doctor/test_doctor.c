@@ -250,7 +250,7 @@ static void gpu_fault_is_reported(void **state) {
 static void dead_doorbell_is_reported(void **state) {
   (void)state;
   run_doctor((struct fault){.no_doorbell = true});
-  assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
+  assert_says("the GPU did not reach timeline point 1 within 250 ms; GP_GET is 0, GP_PUT 1");
   assert_says("the doorbell has no effect (token 0x");
   assert_verdict(STEP_CHANNEL, "pass");
   assert_verdict(STEP_HOST, "NO ANSWER");

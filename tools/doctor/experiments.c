@@ -34,7 +34,8 @@ bool wait_for(struct setup *setup, struct rt_queue *q, uint64_t point, uint64_t 
     return true;
   if (result != -ETIMEDOUT)
     return doctor_say_failure(setup->doctor);
-  doctor_say(setup->doctor, "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms", point,
+  doctor_say(setup->doctor,
+             "the GPU did not reach timeline point %" PRIu64 " within %" PRIu64 " ms", point,
              timeout_ns / NS_PER_MS);
   if (setup->doctor->result)
     setup->doctor->result->no_answer = true;

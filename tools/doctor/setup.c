@@ -100,7 +100,8 @@ bool setup_wait(struct setup *setup, uint64_t point) {
     d->result->no_answer = true;
   uint32_t get = read_userd(q, USERD_GP_GET), put = read_userd(q, USERD_GP_PUT);
   doctor_say(d,
-             "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms; GP_GET is %u, GP_PUT %u",
+             "the GPU did not reach timeline point %" PRIu64 " within %" PRIu64
+             " ms; GP_GET is %u, GP_PUT %u",
              point, d->options.timeout_ns / 1000000, get, put);
   if (get != put)
     doctor_say(
