@@ -1,8 +1,8 @@
 /* Locks, and the order in which threads take them to prevent deadlocks. A thread that holds a lock
- * takes only locks of later rows, and never a second lock of the same row. Trylocks are exempt,
- * because they do not wait. Debug builds and builds with sanitizers check the order before each
- * lock (BASE_LOCK_ORDER); a thread that breaks it prints both locks and aborts. In other builds
- * these functions only call pthread functions. */
+ * takes only locks of later rows of BASE_LOCKS, and never a second lock of the same row. Trylocks
+ * are exempt, because they do not wait. Debug builds and builds with sanitizers check the order
+ * before each lock (BASE_LOCK_ORDER); a thread that violates the order prints both locks and
+ * aborts. In other builds these functions only call pthread functions. */
 #ifndef TEGRACL_BASE_LOCK_H
 #define TEGRACL_BASE_LOCK_H
 

@@ -763,8 +763,8 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   return status;
 }
 
-/* Recognises our CUBINs by their kernels' names and last
- * parameter, and by a file in the line table. */
+/* Recognises our CUBINs by their kernels' names and last parameter, and by the file name
+ * tegracl.cuh in the line table. */
 bool cc_is_bare_cubin(const void *binary, size_t size, const struct module_code *module) {
   static const char device_library[] = "tegracl.cuh";
   if (!cubin_is_elf(binary, size) || !module->kernel_count ||

@@ -122,7 +122,7 @@ static void remove_from(struct helper **list, struct helper *helper) {
 
 /* Closes our end of the socket, which makes the helper exit. reap_leaving
  * reaps it later. The caller holds the lock. */
-static void let_go(struct helper *helper) {
+static void release_helper(struct helper *helper) {
   close(helper->fd);
   close(helper->output);
   helper->next = leaving;
@@ -158,7 +158,7 @@ static bool is_stale(int fd) {
 }
 
 /* Returns an idle helper that is alive and was started in this environment, with this priority or
- * with any; or NULL. Lets go of idle helpers of other environments and of dead ones. The caller
+ * with any; or NULL. Releases idle helpers of other environments and of dead ones. The caller
  * holds the lock. */
 static struct helper *take_idle(uint64_t environment, bool low, bool any) {
   struct helper *taken = NULL;
@@ -173,7 +173,7 @@ static struct helper *take_idle(uint64_t environment, bool low, bool any) {
     if (good)
       taken = helper;
     else
-      let_go(helper);
+      release_helper(helper);
   }
   return taken;
 }
@@ -400,12 +400,12 @@ static unsigned wait_turn(struct helper_share *share, enum helper_kind kind) {
   return waiter.places;
 }
 
-/* Lets go of all idle helpers. The caller holds the lock. */
-static void let_idle_go(void) {
+/* Releases all idle helpers. The caller holds the lock. */
+static void release_idle_helpers(void) {
   while (idle) {
     struct helper *helper = idle;
     idle = helper->next;
-    let_go(helper);
+    release_helper(helper);
   }
 }
 
@@ -421,7 +421,7 @@ bool helper_is_shortage(int error) {
   return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
 }
 
-/* Returns an idle helper or starts a new one. For HELPER_ALONE it prefers a new one, and lets go of
+/* Returns an idle helper or starts a new one. For HELPER_ALONE it prefers a new one, and releases
  * the idle ones. If the system lacks resources for another helper, waits until a busy one becomes
  * idle, and takes any. The caller holds the lock, which is released while a helper starts. */
 static struct helper *find_helper(const char *path, uint64_t environment,
@@ -438,7 +438,7 @@ static struct helper *find_helper(const char *path, uint64_t environment,
     helper = start_helper(path, environment, low, error);
     pthread_mutex_lock(&lock);
     if (fresh && helper)
-      let_idle_go();
+      release_idle_helpers();
     if (helper || !helper_is_shortage(*error))
       return helper;
     while (working && !idle && !is_cancelled(share))
@@ -463,7 +463,7 @@ struct helper *helper_get(const char *path, struct helper_share *share, enum hel
   struct helper *helper = *error ? NULL : find_helper(path, environment, share, kind, error);
   if (is_cancelled(share)) {
     if (helper)
-      let_go(helper);
+      release_helper(helper);
     helper = NULL;
     *error = -ECANCELED;
   }

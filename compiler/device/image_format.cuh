@@ -153,7 +153,8 @@ OCL_FN float linear_of_srgb(const texel &t, int c) {
   return c == 3 ? s : s <= 0.04045f ? s * (1 / 12.92f) : __powf((s + 0.055f) * (1 / 1.055f), 2.4f);
 }
 
-/* Sums the channels of N texels with weights. With a single texel, returns its channels. */
+/* Sets each channel of r to the weighted sum of that channel of N texels, or to the texel's channel
+ * if N is 1. Ends the case. */
 #define OCL_DECODE(value)                                                                          \
   _Pragma("unroll") for (int c = 0; c < 4; c++) {                                                  \
     float sum = 0;                                                                                 \

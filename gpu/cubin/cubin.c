@@ -159,8 +159,9 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
                         (unsigned long long)align);
   bool is_bank = kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
   if (is_bank && header->sh_size > CUBIN_BANK_BYTES)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: constant bank %s has %llu bytes", s->name,
-                        (unsigned long long)header->sh_size);
+    return cubin_refuse(r, CUBIN_INVALID,
+                        "damaged CUBIN: constant bank %s has %llu bytes; the limit is %u", s->name,
+                        (unsigned long long)header->sh_size, (unsigned)CUBIN_BANK_BYTES);
   if (kind == MODULE_TEXT && (has_no_bytes(header) || header->sh_size % CUBIN_INSN_BYTES))
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: code section %s has %llu bytes", s->name,
                         (unsigned long long)header->sh_size);

@@ -1,4 +1,4 @@
-/* Parses TEGRACL_DEBUG, and prints calls to the kernel on stderr. */
+/* Parses TEGRACL_DEBUG, and prints the driver's system calls on stderr. */
 #include "runtime/debug/debug.h"
 
 #include <pthread.h>
