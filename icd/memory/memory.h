@@ -51,8 +51,8 @@ void icd_host_pages_release(cl_context context);
 /* Must be called before a context is destroyed. */
 void icd_host_pages_remove_context(cl_context context);
 
-/* Creates an object for a part of parent, which starts at byte origin. It holds a reference to
- * parent. Returns NULL if there is no memory. */
+/* Creates an object for the size bytes of parent that start at origin. The object holds a
+ * reference to parent. Returns NULL if out of memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 
 /* Reports new memory to the check mode of the software Orin. The host may write memory that has

@@ -154,14 +154,14 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a valid cl_device_id",
                     (void *)device);
   return CL_SUCCESS; /* root devices are not counted, according to the specification */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a valid cl_device_id",
                     (void *)device);
   return CL_SUCCESS;
 }
@@ -171,7 +171,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id in_device,
                                                    cl_uint num_devices, cl_device_id *out_devices,
                                                    cl_uint *num_devices_ret) {
   if (!icd_is_device(in_device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "in_device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "in_device %p is not a valid cl_device_id",
                     (void *)in_device);
   return ICD_FAIL(NULL, CL_INVALID_VALUE,
                   "the device does not support partitioning (CL_DEVICE_PARTITION_PROPERTIES)");
@@ -181,7 +181,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
                                                         cl_ulong *device_timestamp,
                                                         cl_ulong *host_timestamp) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a valid cl_device_id",
                     (void *)device);
   if (!device_timestamp || !host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "%s is NULL",
@@ -201,7 +201,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
 
 CL_API_ENTRY cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host_timestamp) {
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a valid cl_device_id",
                     (void *)device);
   if (!host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "host_timestamp is NULL");

@@ -53,7 +53,8 @@ enum {
 
 enum {
   VENDOR_ID_NVIDIA = 0x10DE,
-  CONSTANT_BANK_BYTES = 65536, /* deviceQuery: Total constant memory */
+  /* as deviceQuery of the CUDA samples prints it (Total constant memory) */
+  CONSTANT_BANK_BYTES = 65536,
   CACHE_LINE_BYTES = 128,
   LARGEST_TYPE_BYTES = 128, /* long16, double16 */
   BASE_ALIGN_BITS = LARGEST_TYPE_BYTES * CHAR_BIT,
@@ -254,7 +255,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
                                                 size_t *param_value_size_ret) {
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_device(device))
-    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a device of tegracl",
+    return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device %p is not a valid cl_device_id",
                     (void *)device);
   const struct rt_device_info *info = device->info;
   const cl_name_version *list;

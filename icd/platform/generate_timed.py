@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Generates timed.c: a wrapper for each function in the lists of dispatch.c and
-command_buffer_api.h, which calls the function and records the call on the timeline. The prototypes
-are from the OpenCL headers and, with the prefix icd_, from command_buffer_api.h.
+"""Generates timed.c. For each function listed in dispatch.c and command_buffer_api.h, it has a
+wrapper that calls the function and records the call on the timeline. The prototypes are those of
+the OpenCL headers and, for functions with the prefix icd_, of command_buffer_api.h.
 
 Usage: generate_timed.py DISPATCH.C COMMAND_BUFFER_API.H OUTPUT COMPILER [ARGUMENT...]
 ARGUMENTs are those that the compiler needs to find the headers."""

@@ -25,10 +25,10 @@ void icd_build_finish(struct icd_build *build);
 cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                        icd_build_notify notify, const void *user_data, const char *call);
 
-/* Builds the program, or starts the build if notify is not NULL, which is called in any case once
- * the build has begun. Takes build over. Returns CL_SUCCESS, or without notify the error of the
- * build. CL_INVALID_OPERATION if the program cannot be built now, and CL_OUT_OF_HOST_MEMORY, mean
- * with notify that it has not begun. */
+/* Builds the program, or starts the build if notify is not NULL. Takes ownership of build. After
+ * the build has started, notify is always called. Returns CL_SUCCESS or the error of the build.
+ * With notify, an error means that the build has not started: CL_INVALID_OPERATION if the program
+ * cannot be built now, or CL_OUT_OF_HOST_MEMORY. */
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data);
 

@@ -28,7 +28,8 @@ void icd_units_drop(struct icd_units *units) {
   *units = (struct icd_units){0};
 }
 
-/* The program's lock is held. */
+/* Cancels the background build if nothing can use it any longer. The caller holds the program's
+ * lock. */
 static void cancel_if_abandoned(cl_program program) {
   if (program->units.background && !program->kernels && !atomic_load(&program->object.handles))
     cc_background_cancel(program->units.background);

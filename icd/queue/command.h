@@ -141,7 +141,8 @@ cl_int icd_launch_prepare(const struct icd_operation *operation, const char *cal
 
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
-  /* 0 in range->local means that the driver chooses, so it does not match a given local size. */
+  /* range->local is 0 if the driver chose the size. A local size of 0 from the application is an
+   * error and must not match it. */
   bool same = range->work_dim == given->work_dim && (!given->local || given->local[0]);
   for (cl_uint i = 0; i < given->work_dim && same; i++)
     same = range->global[i] == given->global[i] &&
