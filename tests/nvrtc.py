@@ -1,4 +1,4 @@
-"""NVRTC, found like tegraclc finds it, for tests that compile CUDA C."""
+"""Loads NVRTC from the path that tegraclc finds. For tests that compile CUDA C."""
 import ctypes
 import subprocess
 

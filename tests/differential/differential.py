@@ -53,7 +53,7 @@ class Launch:
 
 
 def results(cl, device, options, source):
-    """Returns the bytes that the program leaves in its buffers."""
+    """Builds and runs the program, and returns the contents of its buffers."""
     launch = Launch(source)
     context = cl.Context([device])
     queue = cl.CommandQueue(context)

@@ -53,7 +53,7 @@ def integer(bits, is_signed):
 
 @dataclass(frozen=True)
 class Struct:
-    """A structure, or a union of integers of the same size; fields are (name, type, length)."""
+    """A struct, or a union of integers that all have the same size. fields: (name, type, length)."""
     name: str
     fields: tuple
     is_union: bool = False

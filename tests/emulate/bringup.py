@@ -64,7 +64,7 @@ def word64(address):
 
 
 def call(fd, request, form, *values):
-    """Makes an ioctl with a structure and returns the structure after the call."""
+    """Packs values into a struct, calls the ioctl, and returns the unpacked struct."""
     argument = bytearray(struct.pack(form, *values))
     fcntl.ioctl(fd, request, argument)
     return struct.unpack(form, argument)

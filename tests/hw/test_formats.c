@@ -67,7 +67,7 @@ static void method_fields_are_encoded(void **state) {
 
 static void gpfifo_entry_matches_board(void **state) {
   (void)state;
-  /* On the board bit 41 (LEVEL) was set, too: 0x00001AFFFFA01000. */
+  /* The entry captured on the board, 0x00001AFFFFA01000, also has bit 41 (LEVEL) set. */
   uint64_t entry = gp_entry(0xffffa01000, 6, 0);
   assert_true(entry == (UINT64_C(0x00001affffa01000) & ~(UINT64_C(1) << 41)));
   assert_true(gp_entry_address(entry) == 0xffffa01000);

@@ -526,7 +526,7 @@ static void queue_hints_are_checked(void **state) {
 }
 
 /* The suggested size is the one that a launch without a local size uses. */
-static void suggested_local_size_is_that_of_launches(void **state) {
+static void suggested_local_size_matches_launches(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 4096);
   cl_kernel ids = fixture_kernel(fixture, "ids"), required = fixture_kernel(fixture, "required");
@@ -615,16 +615,11 @@ static void extension_functions_are_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(usm_allocations_have_their_type),
-      TEST(usm_commands_are_ordered),
-      TEST(kernels_use_device_addresses),
-      TEST(dma_buf_buffers_are_not_copied),
-      TEST(dma_buf_images_have_row_gaps),
-      TEST(immutable_memory_is_not_written),
-      TEST(imported_memory_is_not_copied),
-      TEST(queue_hints_are_checked),
-      TEST(suggested_local_size_is_that_of_launches),
-      TEST(uuids_identify_device_and_driver),
+      TEST(usm_allocations_have_their_type),       TEST(usm_commands_are_ordered),
+      TEST(kernels_use_device_addresses),          TEST(dma_buf_buffers_are_not_copied),
+      TEST(dma_buf_images_have_row_gaps),          TEST(immutable_memory_is_not_written),
+      TEST(imported_memory_is_not_copied),         TEST(queue_hints_are_checked),
+      TEST(suggested_local_size_matches_launches), TEST(uuids_identify_device_and_driver),
       TEST(extension_functions_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static uint64_t foreign[64];
 
 /* ---- platform and device ------------------------------------------------------------ */
 
-static void platform_queries_and_errors(void **state) {
+static void platform_queries_check_arguments(void **state) {
   cl_platform_id platform;
   cl_uint count;
   char text[256];
@@ -60,7 +60,7 @@ static void dispatch_table_is_complete(void **state) {
   assert_null(clGetExtensionFunctionAddressForPlatform(NULL, "clGetPlatformInfo"));
 }
 
-static void device_functions_and_errors(void **state) {
+static void device_functions_check_arguments(void **state) {
   cl_device_id device;
   cl_uint count;
   assert_cl(clGetDeviceIDs(&icd_platform, CL_DEVICE_TYPE_ALL, 1, &device, &count));
@@ -185,7 +185,7 @@ static void CL_CALLBACK count_context(cl_context context, void *data) {
   order[1] = order[0]++;
 }
 
-static void context_functions_and_errors(void **state) {
+static void context_functions_check_arguments(void **state) {
   cl_device_id device = icd_device(), bad = FOREIGN(cl_device_id);
   const cl_context_properties platform = (cl_context_properties)&icd_platform;
   const cl_context_properties good[] = {CL_CONTEXT_PLATFORM, platform, CL_CONTEXT_INTEROP_USER_SYNC,
@@ -255,7 +255,7 @@ static void context_functions_and_errors(void **state) {
 
 /* ---- queue ---------------------------------------------------------------------------------- */
 
-static void queue_functions_and_errors(void **state) {
+static void queue_functions_check_arguments(void **state) {
   struct fixture *fixture = *state;
   cl_context context = fixture->context;
   cl_device_id device = fixture->device;
@@ -320,7 +320,7 @@ static void queue_functions_and_errors(void **state) {
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-static void buffer_functions_and_errors(void **state) {
+static void buffer_functions_check_arguments(void **state) {
   struct fixture *fixture = *state;
   cl_context context = fixture->context;
   char host[1024] = "hello";
@@ -743,7 +743,7 @@ static void launches_use_the_right_sizes(void **state) {
 static void CL_CALLBACK ignore(cl_event event, cl_int status, void *data) {}
 static void CL_CALLBACK native(void *data) {}
 
-static void event_functions_and_errors(void **state) {
+static void event_functions_check_arguments(void **state) {
   struct fixture *fixture = *state;
   cl_int code, status;
   cl_command_queue queue;
@@ -821,20 +821,20 @@ static void unsupported_functions_return_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(platform_queries_and_errors),
+      cmocka_unit_test(platform_queries_check_arguments),
       cmocka_unit_test(dispatch_table_is_complete),
-      cmocka_unit_test(device_functions_and_errors),
+      cmocka_unit_test(device_functions_check_arguments),
       cmocka_unit_test(device_info_answers_all_queries),
       cmocka_unit_test(sha256_matches_sha256sum),
       cmocka_unit_test(uuids_depend_on_kind_name_and_identity),
-      cmocka_unit_test(context_functions_and_errors),
-      TEST(queue_functions_and_errors),
-      TEST(buffer_functions_and_errors),
+      cmocka_unit_test(context_functions_check_arguments),
+      TEST(queue_functions_check_arguments),
+      TEST(buffer_functions_check_arguments),
       TEST(numbers_are_handles_of_live_buffers_only),
       TEST(transfers_copy_bytes_or_report_errors),
       TEST(rectangles_match_byte_copies),
       TEST(launches_use_the_right_sizes),
-      TEST(event_functions_and_errors),
+      TEST(event_functions_check_arguments),
       TEST(unsupported_functions_return_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

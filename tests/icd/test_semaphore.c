@@ -228,7 +228,7 @@ static void creation_checks_properties(void **state) {
   assert_int_equal(code, CL_INVALID_VALUE);
 }
 
-static void queries_and_errors(void **state) {
+static void queries_check_arguments(void **state) {
   struct fixture *fixture = *state;
   cl_semaphore_khr semaphore = make(fixture, exportable), none = NULL;
   cl_semaphore_khr wrong = (cl_semaphore_khr)(void *)fixture->queue;
@@ -355,7 +355,7 @@ int main(void) {
       TEST(wait_may_be_enqueued_before_signal),
       TEST(sync_fds_are_exported_and_imported),
       TEST(creation_checks_properties),
-      TEST(queries_and_errors),
+      TEST(queries_check_arguments),
       TEST(threads_wait_and_signal),
       TEST(failed_wait_keeps_the_signal),
       TEST(deferred_signal_is_exported),

@@ -21,7 +21,7 @@ static void expect_all(const int *values, int expected) {
     assert_int_equal(values[i], expected);
 }
 
-static void allocations_have_the_same_address(void **state) {
+static void svm_alloc_checks_flags_size_and_alignment(void **state) {
   struct fixture *fixture = *state;
   cl_device_svm_capabilities capabilities;
   assert_cl(clGetDeviceInfo(fixture->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
@@ -407,7 +407,7 @@ static void reports_that_addresses_are_in_use(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(allocations_have_the_same_address),
+      TEST(svm_alloc_checks_flags_size_and_alignment),
       TEST(pointers_are_found_among_many_allocations),
       TEST(commands_keep_their_order),
       TEST(refuses_bad_arguments),

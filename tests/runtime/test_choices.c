@@ -42,7 +42,7 @@ static void environment_sets_choices(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "wfi");
 }
 
-static void failed_first_use_sets_no(void **state) {
+static void refusal_disables_only_that_choice(void **state) {
   (void)state;
   struct rt_choices c = {0};
   rt_choice_refused(&c, RT_CHOICE_TSG_REUSE, "a test refuses it");
@@ -56,7 +56,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(choices_are_set_by_name),
       cmocka_unit_test(environment_sets_choices),
-      cmocka_unit_test(failed_first_use_sets_no),
+      cmocka_unit_test(refusal_disables_only_that_choice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

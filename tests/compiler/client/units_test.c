@@ -48,8 +48,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) 
 
 static atomic_bool no_processes;
 
-/* If set, the next start of a helper forks a child, which does not exec and ends when it is killed.
- */
+/* If set, starting the next helper also forks a child that only sleeps until it is killed. */
 static atomic_bool fork_at_start;
 static pid_t child_of_start;
 
@@ -305,7 +304,7 @@ static void *build_slowly(void *argument) {
 }
 
 /* A child does not inherit builds that its parent runs or waits for. */
-static void test_child_inherits_no_builds(void **state) {
+static void test_forked_child_can_build_during_parents_builds(void **state) {
   (void)state;
   enum { THREADS = 3 }; /* more than CORES, so some threads wait */
   pthread_t threads[THREADS];
@@ -332,7 +331,7 @@ static void test_child_inherits_no_builds(void **state) {
 
 /* A child that was forked while a helper was started does not keep the helper's end of the socket
  * open, so the client notices the helper's crash at once. */
-static void test_fork_at_start(void **state) {
+static void test_forked_child_does_not_hide_helper_crash(void **state) {
   (void)state;
   int status;
   setenv("TEGRACL_TEST_VARIABLE", "3", 1); /* other helpers than the idle ones */
@@ -619,8 +618,8 @@ int main(void) {
       cmocka_unit_test(test_fewest_helpers_first),
       cmocka_unit_test(test_large_build_runs_alone),
       cmocka_unit_test(test_uses_existing_helpers_without_new_processes),
-      cmocka_unit_test(test_child_inherits_no_builds),
-      cmocka_unit_test(test_fork_at_start),
+      cmocka_unit_test(test_forked_child_can_build_during_parents_builds),
+      cmocka_unit_test(test_forked_child_does_not_hide_helper_crash),
       cmocka_unit_test(test_builds_in_6_threads),
       cmocka_unit_test(test_builds_wanted_unit_first),
       cmocka_unit_test(test_priority),

@@ -50,8 +50,9 @@ def instructions(words):
         at += words[at] >> 16
 
 
-def damaged(number):
-    """Returns DEBUG with another number in its first debug instruction with this number."""
+def write_damaged(number):
+    """Writes a copy of DEBUG whose first OpenCL.DebugInfo.100 instruction `number` has the invalid
+    number 99. Returns its path."""
     with open(DEBUG, 'rb') as file:
         data = file.read()
     words = list(struct.unpack(f'<{len(data) // 4}I', data))
@@ -75,7 +76,7 @@ if 'line 8 of ' not in text or SOURCE not in text:
     fail('line 8 is not in', text)
 check_plain(PLAIN)
 for number in (DEBUG_SOURCE, DEBUG_FUNCTION, DEBUG_SCOPE):
-    module = damaged(number)
+    module = write_damaged(number)
     if "cannot translate the module's debug information" not in machine_code(module)[1]:
         fail('no warning of', module)
     check_plain(module)

@@ -11,8 +11,8 @@
 void fake_pause(void);
 void fake_resume(void);
 
-/* Among the calls that create an object, passes the next `skip` and fails the `n` after them
- * with -ENOMEM. */
+/* Lets the next `skip` calls that create an object succeed, and fails the `n` after them with
+ * -ENOMEM. */
 void fake_fail_after(int skip, int n);
 
 /* Limits the number of buffers. 0 means no limit. */
@@ -41,7 +41,7 @@ fake_kernel fake_find_kernel(const char *name);
 void fake_wait_for_caller(void);
 void fake_finish_units(void);
 bool fake_was_cancelled(void); /* the last build in units */
-/* The folder of the last build, to be freed. NULL: none was given. */
+/* Returns the directory of the last build, or NULL if none was given. The caller frees it. */
 char *fake_take_folder(void);
 
 #endif
