@@ -18,7 +18,7 @@ OCL_FN uint saturated_sum(uint x, uint y) {
   return x + y < x ? ~0u : x + y;
 }
 
-/* The letters are those of the extension's function names: signed and unsigned bytes. */
+/* letters: s and u for signed and unsigned bytes, as in the extension's function names. */
 #define OCL_DOT(letters, A, B, R, result, types)                                                   \
   OCL_FN R dot_4x8packed_##letters##_##result(uint a, uint b) {                                    \
     R r;                                                                                           \

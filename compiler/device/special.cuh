@@ -10,7 +10,7 @@ OCL_MATH_V(erfc)
 OCL_MATH_V(lgamma)
 OCL_MATH_V(tgamma)
 OCL_MATH_VV(fmod)
-/* Maps the bits of halves so that their order is that of the numbers. */
+/* Returns the half next to x in the direction of y. */
 OCL_FN half next_half(half x, half y) {
   if (x != x || y != y)
     return x + y;

@@ -87,7 +87,7 @@ OCL_FN uint shuffle_bounds(uint width, uint end) {
   return (WARP - width) << 8 | end;
 }
 
-/* For converged warps, where all lanes of the sub-group take part. */
+/* Scans and reductions in which all lanes of a converged warp take part. */
 template <class OP, class T> OCL_FN T scan_all(T x, uint width) {
   for (uint step = 1; step < width; step *= 2) {
     T other = x;
@@ -119,7 +119,7 @@ OCL_FN uint lane_before(uint lanes) {
   return before ? last_lane(before) : WARP;
 }
 
-/* For the active lanes in this lane's cluster. */
+/* Scans and reductions over the active lanes of this lane's cluster. */
 template <class OP, class T> OCL_FN T scan_some(T x, uint active, uint width) {
   if (active == ALL_LANES)
     return scan_all<OP>(x, width);
@@ -223,7 +223,7 @@ OCL_LOGICALS(and)
 OCL_LOGICALS(or)
 OCL_LOGICALS(xor)
 
-/* For all lanes of the sub-group. */
+/* Logical operations over all lanes of the sub-group. */
 #define OCL_LOGICAL_ALL_LANES(op)                                                                  \
   OCL_FN int sub_group_reduce_logical_##op(int x) {                                                \
     return logical_##op(__ballot_sync(ALL_LANES, x), __ballot_sync(ALL_LANES, 1));                 \

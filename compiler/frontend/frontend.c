@@ -49,7 +49,7 @@ static void add_extensions(struct command *command, const struct cc_device *devi
 }
 
 /* Sets the version of the language, and the macros of OpenCL 3.1 for clang
- * before 23. The language of 3.1 is that of 3.0. */
+ * before 23. OpenCL C 3.1 is the same language as 3.0. */
 static void add_version(struct command *command, const struct cc_device *device,
                         const struct options *options) {
   const bool is_3_1 = options->c_version == 310;

@@ -45,7 +45,7 @@ struct options {
 /* Parses the options in text. Each must be valid for one of the purposes. On failure adds a
  * message with the name of the option to log. The caller calls options_finish in any case. */
 bool options_parse(const char *text, unsigned purposes, struct options *options, struct text *log);
-/* For a link: merges the options of a part into all, except those for clang. */
+/* Merges the options of an object to link into all, except those for clang. */
 void options_join(struct options *all, const struct options *part);
 /* Appends the options that later stages than clang need. */
 void options_write(const struct options *options, struct text *words);

@@ -9,7 +9,7 @@
 enum { PLACE_READ = '+', PLACE_LOOKED_FOR = '-' };
 
 /* Appends the places to the text. Each begins with its mark and ends with a NUL; relative names are
- * those of clang. dependencies is what clang wrote for -dependency-file with -MV.
+ * as clang wrote them. dependencies is what clang wrote for -dependency-file with -MV.
  * header_folder is the folder of the job's own headers, which are left out, or NULL. Returns
  * false if there are too many places to watch, or if out of memory. */
 bool places_add(const char *dependencies, const struct options *options, const char *header_folder,

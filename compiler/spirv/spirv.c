@@ -374,7 +374,7 @@ static bool check_sub_groups(enum spirv_mode mode, uint32_t wanted, struct text 
   return true;
 }
 
-/* Checks OpExecutionModeId entry mode id...: each id must be that of a constant. */
+/* Checks OpExecutionModeId entry mode id...: each id must refer to a constant. */
 static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struct text *log) {
   const enum spirv_mode mode = words[at + 2];
   uint32_t value = 0;

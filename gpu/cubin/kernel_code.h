@@ -66,7 +66,7 @@ struct kernel_image {
 };
 
 /* Lowest bits of the fields in kernel_image.texture. Combined with the bits of a sampler it is a
- * texture handle; its header is that of the first slice or layer. */
+ * texture handle; it selects the header of the first slice or layer. */
 enum kernel_texture {
   KERNEL_TEXTURE_HEADER = 0,   /* index of the header, 20 bits */
   KERNEL_TEXTURE_SAMPLER = 20, /* enum kernel_sampler, 6 bits; 0 in kernel_image.texture */
