@@ -26,7 +26,7 @@ int emulator_dup(int fd, int minimum, int flags);
  * target, or -errno. */
 int emulator_dup_onto(int fd, int target, int flags);
 
-/* Returns whether fd is that of an event, whose readiness is reported only once. */
+/* Returns whether fd refers to an event. The readiness of an event is reported only once. */
 bool emulator_is_event(int fd);
 /* Call when an event's fd is readable. Returns true if this call may report the event, false if
  * another one has. */

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""generate_boards.py BOARDS.csv OUT.c: the table of Orin boards as C.
+"""Generates the table of Orin boards as C.
 
-A board's TPC masks are those of its GPCs that are not fused off.
+generate_boards.py BOARDS.csv OUT.c
+
+A board has a TPC mask for each GPC that is not fused off.
 """
 import csv
 import sys

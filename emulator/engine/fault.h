@@ -16,7 +16,8 @@ struct emu_fault {
   struct emulator_fault record;
 };
 
-/* Sets *fault. address is where the fault occurred, or 0. format is that of the message. */
+/* Sets *fault. address is where the fault occurred, or 0. format and the arguments after it are the
+ * message. */
 void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 /* Records the fault and stops the channel's TSG. Takes gpu.lock. */

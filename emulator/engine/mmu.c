@@ -255,7 +255,7 @@ static struct emu_mapping *unlink_unpinned(struct emu_as *as) {
   return taken;
 }
 
-/* The caller holds gpu.lock. */
+/* Frees a list of unmapped mappings. The caller holds gpu.lock. */
 static void free_mappings(struct emu_mapping *list) {
   while (list) {
     struct emu_mapping *m = list;

@@ -18,7 +18,7 @@ struct emu_ring {
   uint64_t segment, main_segment;    /* addresses begun last: GET, TOP_LEVEL_GET */
 };
 
-/* Adversarial timing of one channel. Times are those of PTIMER; 0 means none. */
+/* Adversarial timing of one channel. Times are values of emu_time_ns, or 0 for none. */
 struct emu_adversary_state {
   struct emu_random random;
   uint64_t fetch_at;          /* earliest time of the next fetch from ring or pushbuffer */

@@ -175,7 +175,7 @@ static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu
          refuse_descriptor(fault, launch, "SM_DISABLE_MASK disables all SMs");
 }
 
-/* Returns whether code is that of a carve-out, or 0, which lets the SM choose. */
+/* Returns whether code stands for a carve-out, or is 0, which lets the SM choose. */
 static bool is_carveout(uint32_t code) {
   for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
     if (code == shared_carveout_code(shared_carveout_kib[i]))

@@ -129,7 +129,7 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
   m->flags = whole->flags;
   m->kind = whole->kind;
   m->remap = true;
-  m->fixed = true; /* freeing the area frees its range, too */
+  m->fixed = true; /* freeing the area also frees its range */
   if (insert_mapping(as, m))
     return 0;
   free(m);

@@ -53,7 +53,7 @@ struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmab
                                       uint64_t size, bool writable, int syncpoint);
 /* Removes a mapping. It is freed when it is no longer pinned. */
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *mapping);
-/* For REMAP: maps the part [start, end) of the range described by whole. Returns 0 or -ENOMEM. */
+/* Maps the part [start, end) of the range that whole describes, for REMAP. Returns 0 or -ENOMEM. */
 int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
                     uint64_t end);
 /* Returns the GPU address of the read-only window of all syncpoints, which the first call maps, or

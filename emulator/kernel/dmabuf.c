@@ -211,7 +211,7 @@ static struct emu_dmabuf *find_by_file(const struct stat *status) {
 }
 
 /* Returns whether the file is a dma-buf of any process. Every process can create a memfd with this
- * name, so the seals and the size are checked, too. */
+ * name, so also checks the seals and the size. */
 static bool is_dmabuf(int fd, off_t size) {
   char path[32], name[sizeof(MEMFD_LINK) + 1];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -196,9 +196,9 @@ static bool gives_way(const struct emu_tsg *tsg) {
   return true;
 }
 
-/* With WFI waits for grids to end, with CTA for their running CTAs. With CILP grids can be
- * preempted at any instruction, unless the firmware cannot save them in time (preempt:MS:stuck).
- * nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg */
+/* Preempts the TSG. With WFI waits for its grids to end, with CTA for their running CTAs. With CILP
+ * grids can be preempted at any instruction, unless the firmware cannot save them in time
+ * (preempt:MS:stuck). nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
   enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
   emu_adversary_preemption();

@@ -16,7 +16,7 @@ static bool is_unavailable(ssize_t result) {
   return result < 0 && (errno == ENOSYS || errno == EPERM);
 }
 
-/* Slow alternative: read and write report bad pointers, too. */
+/* Copies through a file, because read and write also report bad pointers. Slow. */
 static int copy_through_file(void *to, const void *from, size_t bytes) {
   int fd = memfd_create("tegracl-copy", MFD_CLOEXEC);
   if (fd < 0)

@@ -119,8 +119,8 @@ bool emu_usermode_unmapped(const void *address, size_t length) {
   return found;
 }
 
-/* With hide, maps a file without pages. If the client has replaced the mapping of the page with
- * another one, that is left alone. */
+/* Hides the page by mapping a file without pages. Does not change a mapping that the client has
+ * replaced. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
   const int page = emu_usermode.page->kept_fd;
   const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;

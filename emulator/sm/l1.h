@@ -18,7 +18,7 @@
  *
  * - Texels, headers and samplers are only read. Their lines ignore stores, even of the same CTA,
  *   and fences; only operations before a grid drop them (docs/hardware/textures.md 4.3). Headers
- *   and samplers are found by channel and index: a pool that moves must be invalidated, too.
+ *   and samplers are found by channel and index: a pool that moves must also be invalidated.
  *
  * - Lines survive the end of a grid. QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
  *   INVALIDATE_SHADER_CACHES (docs/hardware/command-stream.md 4.4) drop them.

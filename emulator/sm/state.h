@@ -217,8 +217,8 @@ const struct sm_uop *sm_preempt(struct sm_warp *w, uint32_t warps, uint64_t pc);
  * compiled code expects that other groups run only where it yields, blocks or splits
  * (docs/hardware/divergence.md 4). */
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted);
-/* For a warp in which no group can run: releases the group with the lowest pc among those that wait
- * at a BSYNC. Returns false if there is none. */
+/* Releases the group with the lowest pc among those that wait at a BSYNC, in a warp in which no
+ * group can run. Returns false if no group waits at a BSYNC. */
 bool sm_release_early(struct sm_warp *w);
 
 /* --- cta.c ---------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static bool read_texel(void *space, uint64_t address, void *to, size_t bytes) {
   if (!at)
     return false;
   sm_texture_touch(t, SM_ACCESS_LOAD, true, address, (uint32_t)bytes, NULL);
-  /* With caches, the part in each sector. */
+  /* With caches, read sector by sector. */
   for (size_t done = 0, part = bytes; done < bytes; done += part) {
     const uint64_t next = address + done;
     const uint8_t *from = at + done;
