@@ -67,11 +67,11 @@ union icd_table {
 };
 extern union icd_table icd_dispatch; /* filled by icd/platform/dispatch.c */
 
-/* For clIcdSetPlatformDispatchDataKHR. Sets dispatch_data of objects that are created later.
- * Existing objects are not changed. */
+/* Sets dispatch_data of objects that are created later, but not of existing ones. For
+ * clIcdSetPlatformDispatchDataKHR. */
 void icd_objects_set_dispatch_data(void *data);
 
-/* Returns zeroed memory for an object, or NULL if there is none. The memory of a freed object is
+/* Returns zeroed memory for an object, or NULL if out of memory. The memory of a freed object is
  * only reused for objects of the same kind. */
 void *icd_object_new(enum icd_magic kind, size_t size);
 void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
@@ -137,7 +137,7 @@ void icd_note(const char *call, const char *format, ...)
 bool icd_debug_build(void);
 #define ICD_FAIL(context, code, ...) icd_fail((context), (code), __func__, __VA_ARGS__)
 
-/* For functions that return an object: stores code and returns NULL. */
+/* Stores code and returns NULL, for functions that return an object. */
 static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
   if (errcode_ret)
     *errcode_ret = code;

@@ -343,7 +343,7 @@ struct _cl_program {
   cl_uint kernels; /* number of kernels that the application holds */
 };
 
-/* Creates a program without source and binary. Returns NULL if there is no memory. */
+/* Creates a program without source and binary. Returns NULL if out of memory. */
 cl_program icd_program_create(cl_context context);
 static inline void icd_program_hold(cl_program program) {
   icd_object_hold(&program->object);
@@ -396,7 +396,7 @@ static inline void icd_kernel_drop(cl_kernel kernel) {
 }
 
 /* Copies a kernel and its arguments. program.kernels does not count the copy. kind is the kind
- * of its lock. The caller gets the only reference. Returns NULL if there is no memory. */
+ * of its lock. The caller gets the only reference. Returns NULL if out of memory. */
 cl_kernel icd_kernel_clone(cl_kernel kernel, enum base_lock_kind kind);
 /* Returns CL_INVALID_KERNEL_ARGS if an argument has not been set. The caller holds the kernel's
  * lock. */
@@ -436,7 +436,7 @@ struct _cl_event {
 };
 
 /* Creates an event of a queue in state CL_QUEUED. The caller gets the only reference, which
- * belongs to the application. Returns NULL if there is no memory. */
+ * belongs to the application. Returns NULL if out of memory. */
 cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command_type type);
 static inline void icd_event_hold(cl_event event) {
   icd_object_hold(&event->object);

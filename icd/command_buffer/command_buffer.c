@@ -117,7 +117,7 @@ static bool recording_is_free(const struct icd_recording *recording) {
 }
 
 /* Returns a recording that is not in use and not the current one, because writing it may fail.
- * Returns NULL if there is no memory. */
+ * Returns NULL if out of memory. */
 static struct icd_recording *find_free_recording(cl_command_buffer_khr buffer) {
   for (struct icd_recording *recording = buffer->recordings; recording; recording = recording->next)
     if (recording != atomic_load(&buffer->current) && recording_is_free(recording))

@@ -125,7 +125,7 @@ static void settle_changes(cl_command_buffer_khr buffer, bool good) {
   }
 }
 
-/* The caller holds the buffer's lock. */
+/* Applies all updates, or none on failure. The caller holds the buffer's lock. */
 static cl_int update_commands(cl_command_buffer_khr buffer, cl_uint count, const void **configs) {
   if (!buffer->finalized)
     return refuse_update(buffer, CL_INVALID_OPERATION, "command_buffer has not been finalized");

@@ -67,7 +67,8 @@ void icd_command_buffer_retire(struct icd_object *object) {
   icd_context_drop(context);
 }
 
-/* The caller holds the queue's lock. */
+/* Replays the parts of a recording and prints the output of printf after each of them. The caller
+ * holds the queue's lock. */
 static int replay_parts(cl_command_queue queue, const struct icd_part *part,
                         struct rt_times *times) {
   int error = times ? rt_queue_timestamp(queue->rt, times, false) : 0;

@@ -49,7 +49,8 @@ static void pass_queue(cl_context context, cl_command_queue queue, uint64_t poin
   }
 }
 
-/* The caller holds the context's lock. */
+/* Moves retired objects that no queue uses any longer to the idle objects. The caller holds the
+ * context's lock. */
 static void find_idle(cl_context context) {
   const bool dead = rt_context_fault(context->rt);
   for (cl_command_queue queue = context->queues; queue; queue = queue->next)

@@ -51,7 +51,7 @@ cl_uint icd_map_count(cl_mem mem) {
   return count;
 }
 
-/* The caller holds the owner's lock. */
+/* Adds the mapping to the owner's list. The caller holds the owner's lock. */
 static void link_mapping(cl_mem owner, struct icd_mapping *mapping) {
   icd_mapping_hold(mapping);
   mapping->next = owner->mappings;

@@ -9,7 +9,7 @@
 #define ICD_DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 /* Flags that exclude CL_MEM_IMMUTABLE_EXT. */
 #define ICD_MEM_WRITES (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY)
-/* The access that kernels have. Without any of these flags it is that of CL_MEM_READ_WRITE. */
+/* Flags for the access of kernels. CL_MEM_READ_WRITE is the default. */
 #define ICD_DEVICE_RIGHTS (ICD_DEVICE_ACCESS | CL_MEM_IMMUTABLE_EXT)
 #define ICD_HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define ICD_HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -39,7 +39,7 @@ cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call);
  * CL_INVALID_PROPERTY, CL_INVALID_DEVICE or CL_INVALID_VALUE. */
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
                                 cl_mem_flags flags, const char *call);
-/* Copies the list, for CL_MEM_PROPERTIES. Returns false if there is no memory. */
+/* Copies the list, for CL_MEM_PROPERTIES. Returns false if out of memory. */
 bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 
 enum { ICD_PAGE_BYTES = 4096 }; /* the GPU's only page size */

@@ -208,7 +208,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_
                       waits, event, __func__);
 }
 
-/* For hints about a range. Host and device share memory, so nothing is moved. */
+/* Enqueues a hint about a range as a marker, because host and device share memory. */
 static cl_int mark_allocation(cl_command_queue queue, cl_command_type type, const void *pointer,
                               size_t size, cl_uint wait_count, const cl_event *waits,
                               cl_event *event, const char *call) {

@@ -16,7 +16,7 @@ const char *icd_version_text(bool il);
 cl_version icd_version(bool il);
 
 /* Extensions, as a string separated by blanks or as a list with versions. shared_addresses is
- * that of rt_device_info. */
+ * the member of rt_device_info. */
 const char *icd_platform_extensions(void);
 const cl_name_version *icd_platform_extension_list(size_t *count);
 const char *icd_device_extensions(bool shared_addresses, bool il);

@@ -87,8 +87,8 @@ static void place_own_binary(cl_program program, struct outcome *outcome) {
     outcome->code = status_code(status, CC_BUILD);
 }
 
-/* Copies the SPIR-V with the current values of its specialization constants. Returns NULL if
- * there is no memory. */
+/* Copies the SPIR-V with the current values of its specialization constants. Returns NULL if out of
+ * memory. */
 static uint32_t *copy_il(cl_program program) {
   uint32_t *words = malloc(program->il_size);
   if (words) {
@@ -187,7 +187,7 @@ static void *run_unit_build(void *argument) {
   return NULL;
 }
 
-/* Starts a build in another thread. Returns NULL if there is no memory or no thread. */
+/* Starts a build in another thread. Returns NULL if memory or threads are exhausted. */
 static struct cc_background *start_unit_build(const struct cc_job *job) {
   struct cc_background *background = cc_background_create(job);
   if (!background)
@@ -201,7 +201,7 @@ static struct cc_background *start_unit_build(const struct cc_job *job) {
 }
 
 /* Starts a build in another thread, and waits until the program is accepted or the build has
- * ended. Returns false if there is no memory or no thread. */
+ * ended. Returns false if memory or threads are exhausted. */
 static bool build_until_accepted(cl_program program, enum cc_action action,
                                  const struct cc_job *job, struct outcome *outcome) {
   const char *log;
@@ -365,8 +365,8 @@ static void *build_in_background(void *argument) {
   return NULL;
 }
 
-/* Starts a thread for a build and passes the build to it. Returns false if there is no memory or
- * no thread; the caller then keeps the build. */
+/* Starts a thread for a build and passes the build to it. Returns false if memory or threads are
+ * exhausted; the caller then keeps the build. */
 static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
                              void *data) {
   struct background_build *job = malloc(sizeof(*job));

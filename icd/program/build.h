@@ -11,11 +11,11 @@ struct icd_build {
   enum cc_action action;
   const char *call;            /* the API function */
   struct cc_source *sources;   /* objects to link; owned by the build */
-  size_t source_count;         /* 0 if the source is that of the program */
+  size_t source_count;         /* 0 if the program's own source is built */
   struct cc_header *headers;   /* list and names are owned by the build */
   cl_program *header_programs; /* held, because their sources are the texts of the headers */
   size_t header_count;
-  char *folder; /* the process's when the build was called; NULL: unknown. icd_build_run sets it */
+  char *folder; /* current directory at the call, or NULL if unknown; set by icd_build_run */
 };
 
 /* Frees the memory that the build owns. */

@@ -24,7 +24,7 @@ static void destroy_kernel(struct icd_object *object) {
 static const struct icd_kind kernel_kind = {.magic = ICD_MAGIC_KERNEL, .destroy = destroy_kernel};
 
 /* Creates a kernel of a built module. The caller adds it to the program's count. Returns NULL if
- * there is no memory. */
+ * out of memory. */
 static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
   cl_kernel kernel = icd_object_new(ICD_MAGIC_KERNEL, sizeof(*kernel));
   if (!kernel)
@@ -401,13 +401,14 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, cons
   return CL_SUCCESS;
 }
 
-/* The caller holds the kernel's lock. */
+/* Sets an argument to a GPU address, which is in buffer if that is not NULL. The caller holds the
+ * kernel's lock. */
 static void put_address(cl_kernel kernel, cl_uint index, uint64_t address, cl_mem buffer) {
   memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof(address));
   kernel->buffers[index] = buffer;
 }
 
-/* The caller holds the kernel's lock. */
+/* Notes that the argument is set. The caller holds the kernel's lock. */
 static void note_set(cl_kernel kernel, cl_uint index) {
   kernel->unset -= !kernel->set[index];
   kernel->set[index] = true;

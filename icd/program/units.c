@@ -48,7 +48,7 @@ void icd_program_remove_kernel(cl_program program) {
   base_mutex_unlock(&program->lock);
 }
 
-/* The caller holds the program's lock. */
+/* Stores the binary or the log of the build in the program. The caller holds the program's lock. */
 static void store_result(cl_program program, enum cc_status status, struct cc_result *result) {
   program->units.settled = true;
   if (status == CC_OK) {

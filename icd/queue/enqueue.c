@@ -29,7 +29,7 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
-/* The caller has set type, kernel and launch.range of the operation. */
+/* Enqueues a launch. The caller has set type, kernel and launch.range of the operation. */
 static inline cl_int enqueue_launch(cl_command_queue queue, struct icd_operation *operation,
                                     cl_uint wait_count, const cl_event *waits, cl_event *event,
                                     const char *call) {

@@ -80,7 +80,8 @@ void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *ca
   }
 }
 
-/* The caller holds the context's lock. */
+/* Moves an event forward to status, unless it is already there or further. Returns the callbacks
+ * that are now due. The caller holds the context's lock. */
 static struct icd_event_callback *move_locked(cl_event event, cl_int status, uint64_t start_ns,
                                               uint64_t end_ns) {
   const cl_int now = atomic_load(&event->status);

@@ -4,8 +4,8 @@
 
 #include "icd/objects.h"
 
-/* Returns a zeroed event, from the context's free list if it is not empty. Returns NULL if there
- * is no memory. */
+/* Returns a zeroed event, from the context's free list if it is not empty. Returns NULL if out of
+ * memory. */
 cl_event icd_event_pool_get(cl_context context);
 /* Puts an event back into the free list. */
 void icd_event_pool_put(cl_context context, cl_event event);

@@ -47,7 +47,7 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
     return false;
   const uint32_t most = base_min(info->max_block[0], max_threads / others);
   block[0] = good_divisor(global[0], base_min(most, GOOD_GROUP), info->warp_size);
-  /* For example if the global size is prime: one large work-group is better than many tiny ones. */
+  /* One large work-group is better than many tiny ones, for example if the global size is prime. */
   if (block[0] < info->warp_size)
     block[0] = good_divisor(global[0], most, info->warp_size);
   if (block[0] < floor[0])

@@ -396,7 +396,7 @@ static cl_int check_semaphores(cl_command_queue queue, cl_uint count,
 }
 
 /* Returns the event for which a wait on the semaphore waits, with a reference: its signal, which
- * is consumed, or its promise. Returns NULL if there is no memory. */
+ * is consumed, or its promise. Returns NULL if out of memory. */
 static cl_event claim_signal(cl_semaphore_khr semaphore) {
   base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
