@@ -72,7 +72,7 @@ int rt_device_warp_instructions(struct rt_device *device, uint64_t *count);
 /* ---- contexts -------------------------------------------------------------- */
 
 int rt_context_create(struct rt_device *device, struct rt_context **context);
-/* The caller must have destroyed everything that it created in the context. */
+/* Destroys the context. The caller must have destroyed everything that it created in it. */
 void rt_context_destroy(struct rt_context *context);
 
 /* Returns NULL, or a message about the GPU fault (kernel, address, nearest buffer, ...), which the

@@ -75,7 +75,7 @@ static uint32_t count_groups(uint64_t count, uint32_t size, uint64_t most) {
   return (uint32_t)(wanted < most ? wanted : most);
 }
 
-/* If the rows are short, a block covers several of them. */
+/* Records a launch of the kernel over box. If rows are short, a block covers several rows. */
 static int launch_copy(struct rt_context *c, struct rt_recording *r, uint32_t kernel,
                        const void *params, const uint64_t box[3]) {
   struct rt_launch l = {.kernel = kernel, .params = params, .block = {THREADS, 1, 1}};

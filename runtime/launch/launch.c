@@ -237,7 +237,7 @@ static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, cons
   return 0;
 }
 
-/* If the grid uses local memory, the caller holds the pool's lock for reading. */
+/* Submits one grid. If it uses local memory, the caller holds the pool's lock for reading. */
 static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
                               const struct part *part, uint64_t *point) {
   struct rt_slice s;
@@ -364,7 +364,8 @@ uint64_t rt_launch_grids(const struct rt_context *c, const struct rt_launch *l) 
   return grids;
 }
 
-/* The caller has made sure that the local memory pool is large enough. */
+/* Submits a launch as one or more grids. The caller has made sure that the local memory pool is
+ * large enough. */
 static inline int submit_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   rt_channel_lock(q->channel);
   const int error = l->shape->one_grid

@@ -18,7 +18,8 @@ struct rt_context *rt_recording_context(const struct rt_recording *recording);
  * commands that must precede the grid. slice.gpu is relative to the recording. */
 int rt_recording_begin_grid(struct rt_recording *recording, uint64_t payload_bytes,
                             struct rt_slice *slice);
-/* Appends the slice's words, which start the grid. local_bytes is that of struct rt_kernel. */
+/* Appends the slice's words, which start the grid. local_bytes is the member of struct
+ * rt_kernel. */
 void rt_recording_end_grid(struct rt_recording *recording, const struct rt_slice *slice,
                            const char *kernel, uint32_t local_bytes);
 /* Returns the number of grids recorded so far. */

@@ -11,8 +11,8 @@
 #define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
 #define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
 
-/* Used instead of a range's number for the addresses of the first range if another context may have
- * them, too. The CPU addresses of its buffers then differ from the GPU addresses. */
+/* Used instead of a range's number for the addresses of the first range if another context may also
+ * have them. The CPU addresses of its buffers then differ from the GPU addresses. */
 enum { RT_NO_RANGE = -1 };
 
 /* Returns the number of the lowest free range, or RT_NO_RANGE if all are taken. */

@@ -60,7 +60,8 @@ static bool has_unfinished_work(const struct rt_tsg *tsg) {
   return false;
 }
 
-/* With CILP running work can be preempted at any instruction. */
+/* Returns whether a channel may be opened now. Opening one preempts unfinished work, which only
+ * CILP can do at any instruction. */
 static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
   if (tsg->half_open)
     return false;
@@ -68,8 +69,8 @@ static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
          atomic_load(&c->device->choices.value[RT_CHOICE_PREEMPTION]) == RT_PREEMPTION_CILP;
 }
 
-/* If the TSG has queues, the channel stays open: another thread may have submitted long work
- * meanwhile, which closing the channel would kill. */
+/* Destroys a channel that could not be set up, or keeps it open if the TSG has queues: another
+ * thread may have submitted long work meanwhile, and closing the channel would kill it. */
 static void give_up_channel(struct rt_tsg *tsg, struct rt_channel *ch) {
   if (ch->tsg && has_queues(tsg))
     tsg->half_open = ch;
@@ -77,7 +78,7 @@ static void give_up_channel(struct rt_tsg *tsg, struct rt_channel *ch) {
     destroy_channel(ch);
 }
 
-/* Returns NULL on failure, with the error in *error and a message. */
+/* Opens a channel of the TSG. Returns NULL on failure, with the error in *error and a message. */
 static struct rt_channel *create_channel(struct rt_context *c, struct rt_tsg *tsg, bool shared,
                                          int *error) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
