@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the memory barriers of a submission in the disassembly of the driver's arm64 code
-(docs/hardware/command-stream.md 1.5). The barrier before GP_PUT must order loads, too, because
+(docs/hardware/command-stream.md 1.5). The barrier before GP_PUT must also order loads, because
 afterwards the GPU may write what the application has read.
 
 barriers.py OBJDUMP LIBTEGRACL.SO"""

@@ -95,7 +95,7 @@ class Api:
 
 
 def first_kernel(cost):
-    """Returns the times of a build; the CPU time is that of the whole build."""
+    """Returns the time to the first kernel, and the CPU time of the whole build."""
     found = re.search(r"first kernel: ([\d.]+) s", cost.words)
     return cost._replace(time=float(found[1]))
 

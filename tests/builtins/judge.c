@@ -120,7 +120,7 @@ static double error_of_call(const struct run *run, const struct call *call, stru
   return error;
 }
 
-/* With --relaxed, subnormal arguments may be flushed to zero. */
+/* Returns the error of a call with --relaxed, where subnormal arguments may be flushed to zero. */
 static double relaxed_error_of_call(const struct run *run, const struct call *call,
                                     struct value got, struct value second, double bound) {
   struct call flushed = *call;

@@ -264,7 +264,7 @@ static void arguments_unlike_conversions(void **state) {
   assert_true(text_size >= 4095 && text_size < TEXT);
 }
 
-/* The decimal point is that of the C locale. */
+/* printf writes the decimal point of the C locale. */
 static void ignores_locale(void **state) {
   static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "C"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -184,8 +184,8 @@ static void objects_live_until_the_gpu_is_done(void **state) {
   }
 }
 
-/* A destructor callback is called without further OpenCL calls. So is that of a buffer whose
- * sub-buffer was released last. */
+/* A destructor callback is called without further OpenCL calls, also for a buffer whose sub-buffer
+ * was released last. */
 static void destructor_needs_no_further_calls(void **state) {
   struct fixture *fixture = *state;
   const cl_buffer_region region = {0, N * 4};

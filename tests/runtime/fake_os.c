@@ -97,7 +97,7 @@ static bool refuse(const char *call) {
   return true;
 }
 
-/* For requests without a struct to copy. */
+/* Returns the error of a request that copies no struct. */
 static int plain_error(void) {
   return os.result > 0 ? -EFAULT : os.result;
 }

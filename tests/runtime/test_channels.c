@@ -159,7 +159,7 @@ static void no_channel_is_opened_during_work(void **state) {
     }
     assert_int_equal(fake_os_alive().fds - before, gives_way ? TSG_CHANNELS : 2);
 
-    /* Work of queues that share a channel counts, too. */
+    /* Work of queues that share a channel also counts. */
     assert_int_equal(rt_queue_marker(more[0], NULL, &shared_point), 0);
     *(volatile uint64_t *)busy->timeline = point;
     late = new_queue(o.context);

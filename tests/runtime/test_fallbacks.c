@@ -56,7 +56,7 @@ static void refused_range_falls_back_to_first(void **state) {
     rt_context_destroy(c[i]);
 }
 
-/* An error that occurs with the first range, too, does not rule out other ranges. */
+/* An error that also occurs with the first range does not rule out other ranges. */
 static void general_failure_does_not_rule_out_ranges(void **state) {
   (void)state;
   struct rt_context *c = NULL, *none = NULL;

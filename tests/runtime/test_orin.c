@@ -608,7 +608,7 @@ static void fault_message_names_kernel_and_buffer(void **state) {
 }
 
 /* A fault is reported only to channels of its TSG (docs/hardware/kernel-interface.md 7). A wait on
- * a channel of another TSG, which depends on the work, must detect it, too. */
+ * a channel of another TSG must detect the fault if it depends on the work. */
 static void fault_ends_waits_of_other_tsg(void **state) {
   (void)state;
   struct orin o;

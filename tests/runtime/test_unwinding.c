@@ -219,7 +219,7 @@ static void dmabuf_fd_zero_is_avoided(void **state) {
   assert_nothing_alive("nothing");
 }
 
-/* CPU and GPU addresses must be equal in several contexts, too, and no range may be near the
+/* CPU and GPU addresses must be equal even with several contexts, and no range may be near the
  * windows or 2^40. */
 static void contexts_have_separate_addresses(void **state) {
   (void)state;

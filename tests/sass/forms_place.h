@@ -16,7 +16,7 @@ extern const char *const space_name[]; /* in PTX */
 void place_form(struct form *f, enum space space, int element, int bias);
 /* Makes the addresses of shared or local memory 64 bits wide. */
 void place_wide(struct form *f);
-/* For elements of 4, 8 or 16 bytes in shared memory: forms the address from a scaled register and a
+/* Forms the address of elements of 4, 8 or 16 bytes in shared memory from a scaled register and a
  * uniform register. */
 void place_scaled(struct form *f);
 /* Returns the next immediate offset of a cycle: none, small ones, and the extremes of 24 bits. */

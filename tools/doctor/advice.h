@@ -15,10 +15,9 @@ void advise_node(struct doctor *doctor, const char *path, const struct stat *sta
 
 /* Explains why a request was refused. error is -errno. */
 void advise_error(struct doctor *doctor, int error);
-/* For when the GPU or the kernel did not answer: prints power
- * state, kernel log and what to do next. */
+/* Prints power state, kernel log and what to do if the GPU or the kernel did not answer. */
 void advise_no_answer(struct doctor *doctor);
-/* For failures without a known remedy. */
+/* Asks for a bug report, because no remedy is known. */
 void advise_bug(struct doctor *doctor);
 
 /* Prints the paths of the compiler's parts, or how to install them. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For clGetExtensionFunctionAddress, because the loader's
- * extension does not belong to a platform. */
+/* Declares clGetExtensionFunctionAddress, which is needed because the loader's extension does not
+ * belong to a platform. */
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>

@@ -399,8 +399,8 @@ static void use_another_context(void) {
   CHECK_CL(clReleaseContext(context), CL_SUCCESS);
 }
 
-/* With TEGRACL_EMULATOR=preempt:100 a request that preempts fails here, and closing a channel
- * ends the long kernel. */
+/* Creates queues during a long kernel. With TEGRACL_EMULATOR=preempt:100 a request that preempts
+ * fails here, and closing a channel ends the long kernel. */
 static void beside(void) {
   enum { QUEUES = 10, ROUNDS = 3, LONG_KERNEL = STEPS - 1 };
   open_all();

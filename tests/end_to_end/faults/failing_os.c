@@ -199,7 +199,7 @@ static int fork_or_refuse(const char *name) {
   return result;
 }
 
-/* For calls in which the kernel copies no struct. */
+/* Returns the error of a call in which the kernel copies no struct. */
 static int plain_error(int result) {
   return result > 0 ? -EFAULT : result;
 }

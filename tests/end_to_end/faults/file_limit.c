@@ -2,7 +2,7 @@
  *
  * "ulimit -f 0": the driver's files cannot grow. Its calls fail, or do without the file, and the
  * process gets no SIGXFSZ. "cache": the helper process is started before the limit is set, so only
- * the cache cannot write; "compiler": the helper has the limit, too.
+ * the cache cannot write; "compiler": the limit also applies to the helper.
  */
 #include <errno.h>
 #include <signal.h>

@@ -42,7 +42,7 @@ assert abs(vadd["bound_seconds"]["issue"] / issue - 1) < 1e-6
 matmul = kernels["matmul"]
 assert matmul["shared_passes"] >= matmul["shared_requests"] > 0
 
-# The bounds are those of the selected board: docs/hardware/command-stream.md 9.2.
+# The bounds are computed for the selected board: docs/hardware/command-stream.md 9.2.
 nano, _ = profile_of("board:nano8,", "vadd")
 assert (nano["sms"], nano["clock_hz"], nano["dram_bytes_per_second"]) == (8, 625e6, 68e9)
 (slow,) = nano["kernels"]

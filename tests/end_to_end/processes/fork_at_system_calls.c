@@ -72,7 +72,7 @@ static void in_child(void) {
     lifecycle_check();
 }
 
-/* With the library's destructors and without them. */
+/* Two ways to end a child: with and without the library's destructors. */
 static void end_child(void) {
   in_child();
   end_by_exit();

@@ -3,7 +3,7 @@
 children, files outside the cache, or shared memory.
 
 Usage: killed.py COUNT PROGRAM...
-PROGRAM is that of endless.c, which tegracl-emulate may run.
+PROGRAM is built from endless.c; tegracl-emulate may run it.
 """
 import os
 import pathlib

@@ -376,7 +376,7 @@ static void queries(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* Without the tools no intermediate language is supported. */
+/* Checks that no intermediate language is supported if the tools are missing. */
 static void missing(struct opencl *opencl, int count, char **files) {
   char text[8192];
   size_t size;
@@ -553,7 +553,7 @@ static void half_sums(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
-/* The numbers are those of the work-items, minus 20. */
+/* Each work-item's value is its number minus 20. */
 static void float_atomics(struct opencl *opencl, int count, char **files) {
   const size_t items = ITEMS;
   const double first = -20, last = ITEMS - 21;

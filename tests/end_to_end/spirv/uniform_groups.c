@@ -73,7 +73,7 @@ static uint64_t make_operand(const struct type *type, size_t item) {
   return (item % 16 ? bits | 1 : bits) & mask;
 }
 
-/* For floating-point operands: products of powers of two. */
+/* Applies the operation to a and b. Floating-point operands are powers of two. */
 static uint64_t apply(const struct type *type, enum operation operation, uint64_t a, uint64_t b) {
   uint64_t twice;
   const uint64_t mask = mask_of(type->size), sign = mask ^ mask >> 1;
