@@ -28,8 +28,8 @@ int emulator_dup_onto(int fd, int target, int flags);
 
 /* Returns whether fd refers to an event. The readiness of an event is reported only once. */
 bool emulator_is_event(int fd);
-/* Call when an event's fd is readable. Returns true if this call may report the event, false if
- * another one has. */
+/* Returns true if this call may report the event, or false if another call has. The event's fd must
+ * be readable. */
 bool emulator_event_take(int fd);
 
 /* Return the status of a node. False means that path, or the file of fd, is not a node. */

@@ -66,7 +66,7 @@ void *emu_table_get_kind(int fd, enum emu_kind kind) {
   return object && object->ops->kind == kind ? object : NULL;
 }
 
-/* Call after fd was closed: chooses another fd of the object, if it has more. */
+/* Chooses another fd of the object if it has more. Must be called after fd was closed. */
 static void replace_fd(struct emu_object *object, int fd) {
   if (object->fd != fd)
     return;

@@ -214,7 +214,8 @@ static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32
   return invalidate_caches(channel, &what, false, fault);
 }
 
-/* Misuse sets bit 4 of the front end's exceptions (docs/hardware/command-stream.md 4.8). */
+/* Begins or ends an atomic sequence. Beginning one inside another, or ending none, sets bit 4 of
+ * the front end's exceptions (docs/hardware/command-stream.md 4.8). */
 static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uint32_t data,
                                      struct emu_fault *fault) {
   bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
@@ -257,8 +258,8 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
          emu_grids_use_local(channel);
 }
 
-/* The same for another address of a pool of texture headers or samplers
- * (docs/hardware/textures.md 4.1). */
+/* Returns whether the method changes the address of a pool of texture headers or samplers while
+ * grids use it (docs/hardware/textures.md 4.1). */
 static bool moves_textures(const struct emu_channel *channel, uint32_t method, uint32_t data) {
   const struct emu_shader_state *s = &channel->engine->compute.shader;
   const bool headers =

@@ -166,7 +166,7 @@ static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct
   return true;
 }
 
-/* A grid that fits in no SM would wait forever. */
+/* Refuses a grid that may run on no SM, because it would wait forever. */
 static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t disabled = (uint64_t)qmd_get(qmd, QMD_SM_DISABLE_MASK_UPPER) << 32 |
                       qmd_get(qmd, QMD_SM_DISABLE_MASK_LOWER);

@@ -57,7 +57,8 @@ static int next_of_level(uint32_t level) {
   return -1;
 }
 
-/* A slice of one level restarts the passes of the higher levels. */
+/* Notes that a TSG gets a slice of its level, which restarts the passes of the higher levels.
+ * Returns id. */
 static int take_slice(int level, int id) {
   runlist.passed[level] = id;
   for (int above = level + 1; above < LEVELS; above++)
@@ -133,8 +134,8 @@ static bool is_too_late(struct emu_tsg *tsg) {
   return false;
 }
 
-/* Call after the end of a slice. Returns a channel of its TSG if the TSG keeps the engine while
- * others wait, else NULL. Aborts the TSG if this takes too long. */
+/* Returns a channel of the slice's TSG if the TSG keeps the engine while others wait, else NULL.
+ * Aborts the TSG if this takes too long. Must be called after the end of a slice. */
 static struct emu_channel *late_channel(uint64_t now) {
   struct emu_channel *late = NULL;
   bool others = false;

@@ -153,7 +153,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
   return fd;
 }
 
-/* If this is the last fd, keeps the pages for the handles. */
+/* Keeps the file open if the last fd is closed and handles still use the pages. */
 static void dmabuf_close(struct emu_object *object, int fd) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
   if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->kept_fd < 0)

@@ -57,8 +57,8 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 /* Returns whether the mapping is a mapping of the dma-buf's file. */
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
-/* To be called after a handle was freed. Without handles no fd can be requested, so the file is
- * closed. */
+/* Closes the file if no handle is left, because then no fd can be requested. Must be called after a
+ * handle was freed. */
 void emu_dmabuf_drop_kept_fd(struct emu_dmabuf *dmabuf);
 
 #endif

@@ -21,12 +21,11 @@ int emu_usermode_open(struct emu_object *ctrl);
 /* Frees the page when the device is closed. The caller holds gpu.lock. */
 void emu_usermode_close(void);
 
-/* mmap of the control node: docs/hardware/kernel-interface.md 4.1. */
+/* Implements mmap of the control node (docs/hardware/kernel-interface.md 4.1). */
 int emu_usermode_mmap(struct emu_object *ctrl, int fd, size_t length, int protection, off_t offset);
 void emu_usermode_mapped(struct emu_object *ctrl, int fd, void *mapping, size_t length,
                          int protection);
-/* To be called after the client has unmapped a range. Returns true if the range contained a mapping
- * of the page. */
+/* Returns whether a range that the client has unmapped contained a mapping of the page. */
 bool emu_usermode_unmapped(const void *address, size_t length);
 
 /* Makes a client's mapping show the page or, with hide, nothing, so that accesses raise SIGBUS.

@@ -33,7 +33,7 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
          (channel->watchdog_set ? 1 : SLOWER_THAN_A_BOARD);
 }
 
-/* From here on callers hold gpu.lock. */
+/* Callers of this function and of those below hold gpu.lock. */
 static bool is_idle(const struct emu_channel *channel) {
   const struct emu_submit *s = channel->submit;
   return emu_syncpoint_value(s->syncpoint) == s->target && emu_submit_got(channel) == s->put;

@@ -13,8 +13,8 @@ int emu_watchdog_start(struct emu_channel *channel);
 /* Stops watching a channel. The caller holds gpu.lock, which is temporarily released after the last
  * channel. */
 void emu_watchdog_stop(struct emu_channel *channel);
-/* To be called before a submission: restarts the limit of an idle channel. The caller holds
- * gpu.lock. */
+/* Restarts the limit of a channel if it is idle. Must be called before a submission, with gpu.lock
+ * held. */
 void emu_watchdog_submit(struct emu_channel *channel);
 
 #endif

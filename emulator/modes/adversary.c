@@ -51,8 +51,8 @@ void emu_adversary_preemption(void) {
     nanosleep(&(struct timespec){.tv_nsec = PREEMPTION_NS}, NULL);
 }
 
-/* An interrupt may be up to 50 ms late. If one is lost, a later one takes its place: after two
- * seconds here. */
+/* Returns how late the interrupt of a fence is: up to 50 ms, or two seconds if it is lost and a
+ * later one wakes the client. */
 uint64_t emu_adversary_fence_delay_ns(void) {
   enum { LATE = 16, LOST = 64, LATE_NS = 50000000, LOST_NS = 2000000000 };
   if (!emu_adversary.on)

@@ -71,10 +71,10 @@ bool emu_inject_loss(enum emu_place place, uint32_t notifier, struct emu_fault *
 
 /* Returns the error with which opening a node fails: 0 or -errno. */
 int emu_inject_open(const char *path);
-/* Call before a request. Returns its error, 0 or -errno, or does not return if the request
- * hangs. */
+/* Returns the error with which a request fails: 0 or -errno. Does not return if the request hangs.
+ * Must be called before the request. */
 int emu_inject_request(uint32_t request, const void *argument);
-/* Changes the results of a request. Call after it has succeeded. */
+/* Changes the results of a request that has succeeded. */
 void emu_inject_answer(uint32_t request, void *argument);
 
 #endif

@@ -23,7 +23,7 @@ struct wait_end {
   struct timespec left; /* last result of time_left */
 };
 
-/* A timeout that does not fit is none: it is longer than a century. */
+/* Returns the time at which the timeout ends. A timeout of more than a century never ends. */
 static struct wait_end make_end(const struct timespec *timeout) {
   const int64_t longest_s = INT64_MAX / NS_PER_S / 2;
   struct wait_end end = {.set = timeout && timeout->tv_sec <= longest_s};

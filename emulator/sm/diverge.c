@@ -49,7 +49,7 @@ static const struct sm_uop *end_turn(struct sm_warp *w, const struct sm_uop *u,
   return NULL;
 }
 
-/* The groups of the batch continue at pc. */
+/* Lets the groups of the batch continue at pc. */
 static void set_pcs(struct sm_warp *w, uint32_t warps, uint64_t pc) {
   for (uint32_t k = 0; k < warps; k++)
     sm_group_now(sm_warp_after(w, k))->pc = pc;

@@ -41,7 +41,8 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
     sm_l1_invalidate_kind(caches, (enum sm_l1_kind)kind);
 }
 
-/* Also chooses at random how often hits drop their sectors: never, 1 in 8, or always. */
+/* Chooses the SM of a CTA at random, and how often hits in its L1 drop their sectors: never, 1 in
+ * 8, or always. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   static const uint32_t forgets[] = {0, 0, 8, 1};
   const uint32_t k = splitmix_below(&caches->random, caches->count);

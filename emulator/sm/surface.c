@@ -45,7 +45,7 @@ static bool raise_misaligned(const struct sm_texture_access *t, uint64_t address
   return false;
 }
 
-/* False: a fault was raised. */
+/* Finds the bytes that the lane accesses. Returns false if a fault was raised. */
 static bool find_place(struct sm_texture_access *t, struct surface_place *place) {
   const struct sm_uop *u = t->u;
   const struct emu_texture *texture = &t->texture;
@@ -108,7 +108,7 @@ static void load(struct sm_texture_access *t, const struct surface_place *place,
         k ? words[k] : extend(words[0], u->surface.typed ? SM_SZ_NONE : u->surface.size);
 }
 
-/* The bytes that a store writes. */
+/* Computes the bytes that a store writes. */
 static void make_texel(const struct sm_texture_access *t, uint8_t texel[EMU_TEXEL_BYTES_MAX]) {
   const struct sm_uop *u = t->u;
   uint32_t words[4] = {0};
@@ -129,7 +129,8 @@ static void store(struct sm_texture_access *t, const struct surface_place *place
                   place->bytes);
 }
 
-/* The type of a reduction: SD32 takes the sign from the header. False: a fault was raised. */
+/* Finds the type of a reduction. SD32 takes the sign from the header. Returns false if a fault was
+ * raised. */
 static bool find_type(struct sm_texture_access *t, uint32_t handle, enum sem_atom_type *type) {
   *type = (enum sem_atom_type)t->u->surface.type;
   if (t->u->surface.type != SM_SURED_SD32)

@@ -35,9 +35,10 @@ struct sm_texture_access {
 
 /* Starts recording if the grid is watched. */
 void sm_texture_watch(struct sm_texture_access *t, struct sm_texture_record *record);
-/* At the end of the instruction: adds the record to the profile, and marks undefined results. */
+/* Adds the record to the profile, and marks undefined results. Called at the end of the
+ * instruction. */
 void sm_texture_finish(const struct sm_texture_access *t);
-/* Finds the lane's texture and sampler. False: a fault was raised. */
+/* Finds the lane's texture and sampler. Returns false if a fault was raised. */
 bool sm_texture_find(struct sm_texture_access *t, uint32_t handle);
 /* Raises a fault of the header that the handle names. Returns false. */
 bool sm_texture_refuse(struct sm_texture_access *t, uint32_t handle, const char *wrong);

@@ -94,8 +94,8 @@ static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, boo
          (t->compares && !a->is_write);
 }
 
-/* Have the texture units read what a store of their own grid wrote? Even its order does not help:
- * docs/hardware/textures.md 4.3. */
+/* Returns whether the texture units read what a store of their own grid wrote. They may not see it
+ * even if it is ordered before the read (docs/hardware/textures.md 4.3). */
 static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
   const struct sm_grid *g = a->w->cta->grid;
   const uint64_t ctas = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];

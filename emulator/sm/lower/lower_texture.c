@@ -135,7 +135,7 @@ static void place_surface_handle(struct lowering *l) {
     l->unsupported |= next_operand(l)->value != 0;
 }
 
-/* SURED's types: those of ATOM, and that of the header's format. */
+/* Lowers SURED. It has the types of ATOM, and types that take the sign from the header. */
 static void place_reduction(struct lowering *l) {
   struct sm_uop *u = l->u;
   u->surface.type = (uint8_t)modifier(l, SM_MOD_SZ);

@@ -54,8 +54,8 @@ static unsigned choose_lop3(const struct sm_uop *u, unsigned handler) {
   }
 }
 
-/* Is the result of SHF one of the words of a 64-bit shift that takes bits of both? The count is
- * reduced as the instruction reduces it. */
+/* Chooses a handler for SHF by a known count if the result has bits of both words. Reduces the
+ * count as the instruction does. */
 static unsigned choose_shf(struct sm_uop *u, unsigned handler) {
   if (u->scalar_slot != 1 || u->scalar_kind != SM_SCALAR_IMM || u->shift.right == u->shift.high)
     return handler;
