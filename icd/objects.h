@@ -112,7 +112,7 @@ struct _cl_context {
   size_t svm_count, svm_room;
 };
 
-/* The driver's references to a context. */
+/* Take and drop a reference of the driver to a context. */
 static inline void icd_context_hold(cl_context context) {
   icd_object_hold(&context->object);
 }
@@ -132,8 +132,7 @@ void icd_context_await_change(cl_context context, uint64_t changes);
 /* Waits for all commands that are in the context's queues now. */
 void icd_context_finish(cl_context context);
 
-/* If the context has faulted and this has not been reported yet, reports it to notify and
- * TEGRACL_DEBUG=api. */
+/* Reports a fault of the context to notify and TEGRACL_DEBUG=api, unless this has been done. */
 void icd_context_report_fault(cl_context context);
 
 /* Size in bytes of the records that one launch can write (CL_DEVICE_PRINTF_BUFFER_SIZE), and its

@@ -104,7 +104,8 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
 /* Frees all parts but the first, and empties that one. Defined in replay.c, like the functions
  * below. */
 void icd_recording_clear(struct icd_recording *recording);
-/* Called after the last reference was released. */
+/* Destroys the command buffer when the GPU no longer uses it. Called after the last reference was
+ * released. */
 void icd_command_buffer_retire(struct icd_object *buffer);
 void icd_mutable_command_free(cl_mutable_command_khr command);
 

@@ -52,8 +52,8 @@ static void destroy_command_buffer(void *owner) {
   icd_context_drop(context);
 }
 
-/* If the application has released the queue, no later call reclaims objects that wait for it, so
- * wait here. */
+/* Waits for the queue if the application has released it, because no later call reclaims objects
+ * that wait for it. */
 void icd_command_buffer_retire(struct icd_object *object) {
   cl_command_buffer_khr buffer = (cl_command_buffer_khr)object;
   cl_command_queue queue = buffer->queue;

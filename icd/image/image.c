@@ -16,8 +16,8 @@
 
 /* ---- images in existing memory ------------------------------------------------------ */
 
-/* An image created from another image has the same texels and interprets their channels
- * differently. It has its strides. */
+/* Checks an image that is created from another image. It must have the same size and strides, and
+ * may only interpret the channels differently. */
 static cl_int check_in_image(cl_mem parent, struct icd_image *image, const char *call) {
   const struct icd_image *other = parent->image;
   if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||

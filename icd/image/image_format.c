@@ -217,7 +217,7 @@ static uint32_t to_srgb(double x) {
   return code;
 }
 
-/* A channel's bits. */
+/* Returns the bits of a channel. */
 static uint32_t pack_channel(const struct channel_type *type, const void *colour,
                              unsigned component, bool is_srgb) {
   const unsigned bits = 8u * type->bytes;

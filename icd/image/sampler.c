@@ -13,8 +13,7 @@ static void destroy_sampler(struct icd_object *object) {
 static const struct icd_kind sampler_kind = {.magic = ICD_MAGIC_SAMPLER,
                                              .destroy = destroy_sampler};
 
-/* These two add the bits of an addressing mode and of a filter. They return false if it is
- * unknown. */
+/* Adds the bits of an addressing mode. Returns false if the mode is unknown. */
 static bool addressing_bits(cl_addressing_mode mode, uint32_t *bits) {
   switch (mode) {
   case CL_ADDRESS_NONE:

@@ -33,7 +33,7 @@ static struct {
 
 /* ---- the fork ---------------------------------------------------------------------- */
 
-/* If there is no memory for the entry, the queue is not stopped. */
+/* Adds the queue to those that are stopped during the fork. If out of memory, it is not stopped. */
 static void stop_queue(cl_command_queue queue) {
   if (forks.count == forks.room) {
     const size_t room = forks.room ? 2 * forks.room : 16;

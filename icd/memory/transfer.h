@@ -11,7 +11,7 @@
  * belongs to another context than queue. */
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call);
 
-/* The same, and CL_INVALID_MEM_OBJECT if mem is an image. */
+/* Like icd_check_mem, and returns CL_INVALID_MEM_OBJECT if mem is an image. */
 cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call);
 
 /* Returns CL_INVALID_VALUE if the range is outside mem. */
@@ -34,7 +34,7 @@ cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *targe
 cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
                          size_t offset, size_t size, const char *call);
 
-/* CL_INVALID_VALUE */
+/* Return CL_INVALID_VALUE if the flags are invalid. */
 cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call);
 cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call);
 

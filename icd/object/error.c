@@ -41,7 +41,7 @@ static _Thread_local struct {
   struct failure *first, *last;
 } unreported;
 
-/* If there is no memory for it, this error is not reported. */
+/* Keeps an error to report it later. If out of memory, the error is not reported. */
 static void keep_failure(cl_context context, cl_int code, const char *sentence) {
   struct failure *failure = malloc(sizeof(*failure));
   if (!failure)

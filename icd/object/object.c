@@ -141,7 +141,7 @@ void icd_objects_set_dispatch_data(void *data) {
   base_mutex_unlock(&lock);
 }
 
-/* In a child of fork. Another thread may have been changing the lists, so start with empty ones. */
+/* Empties the lists in a child of fork, because another thread may have been changing them. */
 void icd_objects_forked(void) {
   icd_generation += KINDS;
   base_mutex_init(&lock, BASE_LOCK_OBJECTS);

@@ -10,13 +10,14 @@
  * out what the driver supports (design page, decision 7). */
 #define ICD_DRIVER_VERSION_TEXT "520.0 tegracl " TEGRACL_VERSION
 
-/* Version of the platform and the device: 3.1, which requires SPIR-V, or 3.0 if the tools for
- * SPIR-V are not installed. Here and below, il is whether programs can be created from SPIR-V. */
+/* Return the version of the platform and the device: 3.1, which requires SPIR-V, or 3.0 if the
+ * tools for SPIR-V are not installed. Here and below, il is whether programs can be created from
+ * SPIR-V. */
 const char *icd_version_text(bool il);
 cl_version icd_version(bool il);
 
-/* Extensions, as a string separated by blanks or as a list with versions. shared_addresses is
- * the member of rt_device_info. */
+/* Return the extensions as a string separated by blanks, or as a list with versions.
+ * shared_addresses is the member of rt_device_info. */
 const char *icd_platform_extensions(void);
 const cl_name_version *icd_platform_extension_list(size_t *count);
 const char *icd_device_extensions(bool shared_addresses, bool il);

@@ -142,7 +142,8 @@ static void show_end(enum cc_status status, const struct cc_result *result, uint
     print_build_times(result, since_ns);
 }
 
-/* TEGRACL_BUILD=full makes clBuildProgram wait until all units are compiled into one module. */
+/* Returns whether clBuildProgram waits until all units are compiled into one module
+ * (TEGRACL_BUILD=full). */
 static bool waits_for_all(void) {
   const char *word = secure_getenv("TEGRACL_BUILD");
   return word && strcmp(word, "full") == 0;

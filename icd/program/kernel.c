@@ -133,8 +133,8 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
   return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
 }
 
-/* Called after a kernel was released. If the application has no reference left, the program may
- * be built again, even if the driver still uses the kernel. */
+/* Lets the program be built again if the application has no reference to the kernel left, even if
+ * the driver still uses the kernel. Called after a kernel was released. */
 static void leave_program(cl_kernel kernel) {
   if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
     icd_program_remove_kernel(kernel->program);

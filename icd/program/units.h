@@ -30,8 +30,8 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
  * waits for its end. The caller does not hold the program's lock. */
 void icd_program_settle(cl_program program, bool wait);
 
-/* The last handle was released, or a kernel of program->kernels: once the program has neither,
- * the rest of its background build is cancelled. */
+/* Cancel the rest of the background build if the program has neither handles nor kernels any
+ * longer. Called when the last handle or a kernel of program->kernels was released. */
 void icd_program_released(cl_program program);
 void icd_program_remove_kernel(cl_program program);
 

@@ -5,7 +5,7 @@
 
 /* ---- launches ----------------------------------------------------------------------- */
 
-/* An empty range is allowed since OpenCL 2.1. */
+/* Returns whether the range is empty, which is allowed since OpenCL 2.1. */
 static bool range_is_empty(const struct icd_given_range *given) {
   bool empty = !given->global;
   for (cl_uint i = 0; i < given->work_dim && !empty; i++)

@@ -87,7 +87,8 @@ void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operatio
     show_on_timeline(operation, since_ns);
 }
 
-/* Two errors of the runtime have different codes for launches than for other calls. */
+/* Translates an error of the runtime. Two errors have other codes for launches than for other
+ * operations. */
 cl_int icd_submission_code(const struct icd_operation *operation, int error) {
   if (operation->kind == ICD_LAUNCH && error == -EINVAL)
     return CL_INVALID_WORK_GROUP_SIZE;
