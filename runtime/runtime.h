@@ -56,10 +56,10 @@ int rt_device_open(struct rt_device **device);
 void rt_device_close(struct rt_device *device);
 const struct rt_device_info *rt_device_info(const struct rt_device *device);
 
-/* To be called in a child of fork while it has one thread. Closes the child's copies of the
- * parent's fds without affecting the parent. The child must not use or destroy any of the parent's
- * objects except the device (may be NULL): rt_device_info stays valid, and rt_device_reopen opens
- * the device for the child. */
+/* Closes the child's copies of the parent's fds after a fork, without affecting the parent. Must be
+ * called in the child while it has one thread. The child must not use or destroy any of the
+ * parent's objects except the device (may be NULL): rt_device_info stays valid, and
+ * rt_device_reopen opens the device for the child. */
 void rt_device_forked(struct rt_device *device);
 int rt_device_reopen(struct rt_device *device);
 
@@ -106,12 +106,12 @@ int rt_buffer_allocate(struct rt_context *context, uint64_t size, struct rt_buff
 int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer);
 int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size,
                           struct rt_buffer **buffer);
-/* To be called in the parent after a fork. Maps the current pages of buffers that
- * rt_buffer_import_host has created, because copy-on-write may have replaced them. The context's
- * work must have ended before the fork, and no work may have been submitted since. Returns the last
+/* Maps the current pages of buffers that rt_buffer_import_host has created, because copy-on-write
+ * may have replaced them. Must be called in the parent after a fork. The context's work must have
+ * ended before the fork, and no work may have been submitted since. Returns the last
  * error, for example if the process has unmapped pages of a buffer. */
 int rt_context_renew_host(struct rt_context *context);
-/* Accepts NULL. The caller must have waited for all work that uses the buffer. */
+/* Destroys the buffer, which may be NULL. The caller must have waited for all work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
 /* Notes for the software Orin's check mode; ignored otherwise. */
@@ -127,15 +127,15 @@ void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint
 
 /* ---- textures --------------------------------------------------------------- */
 
-/* Makes headers of an image for the texture units, one for each slice or layer. Returns what
- * kernels get of them, kernel_image.texture. 0: the texture units cannot read the image, or are not
+/* Makes headers of an image for the texture units, one for each slice or layer. Returns
+ * the value of kernel_image.texture, or 0 if the texture units cannot read the image or are not
  * used. */
 uint32_t rt_texture_create(struct rt_context *context, const struct kernel_image *image,
                            enum kernel_arg_image type);
-/* What addresses and pitches of images should be multiples of, in bytes, to have headers. 1 if the
- * texture units are not used. */
+/* Returns the alignment in bytes that addresses and pitches of images need to have headers, or 1 if
+ * the texture units are not used. */
 uint32_t rt_texture_pitch_align(const struct rt_context *context);
-/* The work that uses the image has completed. Harmless if it has no headers. */
+/* Frees the headers of an image, if it has any. The work that uses them must have completed. */
 void rt_texture_destroy(struct rt_context *context, const struct kernel_image *image);
 
 /* ---- modules --------------------------------------------------------------- */
@@ -284,7 +284,7 @@ struct rt_fill {
   size_t pattern_size;
 };
 
-/* Empty. */
+/* Creates an empty recording. */
 int rt_recording_create(struct rt_context *context, struct rt_recording **recording);
 /* A recording must not be destroyed or reset while it is in flight. rt_recording_reset makes it
  * empty; rt_recording_destroy accepts NULL. */

@@ -76,7 +76,7 @@ struct rt_context {
 /* Initialises the struct only; rt_tsg_create opens the TSG. */
 void rt_tsg_init(struct rt_tsg *tsg);
 int rt_tsg_create(struct rt_context *context, struct rt_tsg *tsg);
-/* The TSG's channels must have been destroyed. */
+/* Closes the TSG. Its channels must have been destroyed. */
 void rt_tsg_finish(struct rt_context *context, struct rt_tsg *tsg);
 
 /* Returns the TSG for a priority in *tsg, and opens it if necessary. */

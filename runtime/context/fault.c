@@ -151,7 +151,7 @@ static void put_oldest_launch(FILE *out, const struct rt_channel *ch) {
   }
 }
 
-/* Caller holds context.lock. */
+/* Returns a message about the fault, or NULL if out of memory. The caller holds context.lock. */
 static char *describe_fault(struct rt_context *c, const struct rt_channel *ch, uint32_t code) {
   char *text = NULL;
   size_t size = 0;

@@ -24,8 +24,7 @@ bool rt_timeline_begin(void);
 /* Opens the file as rt_log_open does. Called for TEGRACL_DEBUG and by tests. */
 void rt_timeline_open(const char *path);
 
-/* To be called in a child of fork while it has one thread: gives the child its own chunk and
- * lanes. */
+/* Gives a child of fork its own chunk and lanes. Must be called while the child has one thread. */
 void rt_timeline_forked(void);
 
 /* A detail of an event: a number or a text. */
@@ -51,7 +50,7 @@ void rt_timeline_put(const struct rt_timeline_event *event);
 void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                       const struct rt_timeline_detail *details, size_t detail_count);
 
-/* A context has faulted. */
+/* Records the fault of a context. */
 void rt_timeline_fault(const char *message);
 
 /* Names a queue's lane. */

@@ -40,7 +40,7 @@ bool rt_choices_set(struct rt_choices *choices, const char *name, const char *va
 void rt_choices_read_environment(struct rt_choices *choices);
 
 const char *rt_choice_name(enum rt_choice choice);
-/* "unknown", "yes", "cilp", ... */
+/* Returns the value as a word: "unknown", "yes", "cilp", ... */
 const char *rt_choice_value(const struct rt_choices *choices, enum rt_choice choice);
 
 /* rt_choice_may returns true unless the feature is ruled out, rt_choice_proven only if it is

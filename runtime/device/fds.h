@@ -11,7 +11,7 @@
 int rt_fd_opened(const struct nvgpu_os *os, int fd);
 /* Removes an fd from the set and closes it. Does nothing for -1. */
 void rt_fd_close(const struct nvgpu_os *os, int fd);
-/* To be called in a child of fork: closes its copies of all fds in the set. */
+/* Closes the copies of all fds in the set in a child of fork. */
 void rt_fds_close_copies(void);
 
 #endif

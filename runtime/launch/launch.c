@@ -106,8 +106,8 @@ static void set_raster(struct rt_shape *shape, const uint32_t count[3]) {
   qmd_set(shape->words, QMD_CTA_RASTER_DEPTH, count[2]);
 }
 
-/* The device's limits for y and z are the largest values that fit in the QMD's fields
- * (docs/hardware/command-stream.md 5.2). */
+/* Returns whether the launch fits in one grid. The device's limits for y and z are the largest
+ * values that fit in the QMD's fields (docs/hardware/command-stream.md 5.2). */
 static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
   const uint32_t *most = c->device->info.max_grid;
   return !(l->last_block[0] | l->last_block[1] | l->last_block[2]) && l->grid[1] <= most[1] &&

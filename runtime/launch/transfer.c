@@ -53,7 +53,7 @@ static int put_transfer(struct rt_recording *r, const struct transfer *t) {
   return 0;
 }
 
-/* A rectangle of bytes. */
+/* Records copies of a rectangle of bytes. */
 static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
   const bool pitched = whole->target_pitch <= UINT32_MAX && whole->source_pitch <= UINT32_MAX;
   const size_t most = pitched ? UINT32_MAX : 1;

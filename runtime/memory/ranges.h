@@ -19,7 +19,7 @@ enum { RT_NO_RANGE = -1 };
 int rt_range_get(void);
 void rt_range_put(int range);
 
-/* A range contains the addresses from begin to end - 1. */
+/* Return the first address of a range, and the address after the last one. */
 uint64_t rt_range_begin(int range);
 uint64_t rt_range_end(int range);
 

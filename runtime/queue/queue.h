@@ -73,7 +73,7 @@ int rt_channel_get(struct rt_context *context, struct rt_tsg *tsg, struct rt_cha
 void rt_channel_put(struct rt_channel *channel);
 /* Closes all channels of a TSG, which must not have queues any more. */
 void rt_channels_destroy(struct rt_context *context, struct rt_tsg *tsg);
-/* To be called in a child of fork, which has none of the parent's channels. */
+/* Resets the count of channels in a child of fork, which has none of the parent's. */
 void rt_channels_forget(void);
 
 /* Opens the kernel's part of a channel. After a failure the caller must close it, but only when the
@@ -85,11 +85,11 @@ void rt_channel_close(struct rt_context *context, struct rt_channel *channel);
 /* Closes a channel whose work has not ended, and sets its timeline to point. */
 void rt_channel_abandon(struct rt_channel *channel, uint64_t point);
 
-/* The ring's part. */
+/* Create and destroy the part of a channel that ring.c uses. */
 int rt_ring_create(struct rt_channel *channel);
 void rt_ring_destroy(struct rt_channel *channel);
 
-/* Held while anything is written to the channel's rings. */
+/* Locks a shared channel. The lock is held while anything is written to the channel's rings. */
 static inline void rt_channel_lock(struct rt_channel *channel) {
   if (channel->shared)
     base_mutex_lock(&channel->lock);
@@ -119,11 +119,11 @@ struct rt_queue {
   struct rt_queue *next, *previous;
 };
 
-/* For tools. Closes the channel of a queue whose work does not end, and marks the work as
- * completed. The queue must have a private channel. It can only be destroyed afterwards. */
+/* Closes the channel of a queue whose work does not end, and marks the work as completed. The queue
+ * must have a private channel. It can only be destroyed afterwards. For tools. */
 void rt_queue_abandon(struct rt_queue *queue);
-/* For tools. The next submission contains only methods of the host engine, so the state of the
- * compute class is not emitted before it. */
+/* Does not emit the state of the compute class before the next submission, which contains only
+ * methods of the host engine. For tools. */
 void rt_queue_skip_setup(struct rt_queue *queue);
 
 /* Returns true if the context or this queue's channel has faulted. Takes no lock. */
@@ -178,7 +178,7 @@ uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char
  * (docs/architecture.md). */
 void rt_queue_ring(struct rt_queue *queue);
 
-/* Both. */
+/* Calls rt_slice_put and rt_queue_ring. */
 uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
 /* Like rt_slice_begin. The payload is a launch's QMD, at the beginning of the slice, and constant
