@@ -29,7 +29,8 @@ static const char *form_name(enum type to, unsigned width, unsigned form) {
   return name;
 }
 
-/* Without --all-widths, only every third pair is tested with a vector width. */
+/* Returns whether the pair is tested with this width. Without --all-widths, only every third pair
+ * is tested with a vector width. */
 static bool width_here(unsigned index, enum type to, enum type from) {
   return width_wanted(index, from) && (index == 0 || settings.all_widths || (to + from) % 3 == 0);
 }

@@ -53,7 +53,8 @@ bool next_form(const char **text, struct form *form) {
   return true;
 }
 
-/* For scalars, forms with additional scalar parameters are duplicates. */
+/* Returns whether the form exists with this width. For scalars, forms with additional scalar
+ * parameters are duplicates. */
 bool width_allowed(const struct builtin *b, const struct form *form, unsigned width) {
   if (width == 1 && strpbrk(form->letters + 1, "sj"))
     return false;

@@ -140,7 +140,7 @@ const struct relaxed *relaxed_row(const struct builtin *b, enum type type) {
   return NULL;
 }
 
-/* INFINITY: undefined. */
+/* Returns the absolute error that the row allows, or INFINITY if the result is undefined. */
 static real allowed_error(const struct relaxed *row, const struct run *run, const struct call *call,
                           real want) {
   const struct value *second = &call->in[1][call->element];

@@ -48,7 +48,7 @@ struct client {
 
 /* Each of these functions fails the test on an error. */
 void client_open(struct client *c);
-/* The same with another range of GPU addresses. */
+/* Like client_open, with another range of GPU addresses. */
 void client_open_range(struct client *c, uint64_t start, uint64_t end);
 void client_close(struct client *c);
 /* Opens a new TSG, to which channels opened later are bound. */
@@ -72,7 +72,7 @@ void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
 enum { PATIENCE_MS = 60000 };
 /* Waits until done(p, value) is true. Returns whether it became true within PATIENCE_MS. */
 bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value);
-/* *word becomes value. */
+/* Waits until *word is value. Returns false after PATIENCE_MS. */
 bool wait_word(const void *word, uint32_t value);
 bool wait_fault(const struct channel *ch, uint32_t code);
 struct emulator_fault last_fault(struct client *c);

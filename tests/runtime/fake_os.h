@@ -19,7 +19,7 @@ void fake_os_reset(unsigned refuse, int result, bool zero_fds);
  * fake_os_refused_call. */
 void fake_os_refuse_named(const char *call, unsigned nth, int result);
 bool fake_os_refused(void);
-/* From now on every call with this name returns result. NULL ends this. */
+/* Makes every call with this name return result. NULL ends this. */
 void fake_os_refuse_all(const char *call, int result);
 const char *fake_os_refused_call(void);
 

@@ -82,7 +82,7 @@ cl_mem sample_buffer(const struct host *host, size_t size, const void *data) {
   return error == CL_SUCCESS ? buffer : NULL;
 }
 
-/* Only tegracl provides this information; it is 0 on other platforms. */
+/* Returns the number of warp instructions executed so far, or 0 on platforms other than tegracl. */
 static cl_ulong warp_instructions(const struct host *host) {
   cl_ulong count = 0;
   if (clGetDeviceInfo(host->device, CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL, sizeof count, &count,

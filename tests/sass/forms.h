@@ -37,7 +37,7 @@ struct form {
   } place;
 };
 
-/* Operand a encodes a place, whether the lane is active, and an address space. */
+/* Decode operand a: a place, whether the lane is active, and an address space. */
 static inline int32_t place_offset(uint64_t a) {
   return (int32_t)(uint32_t)a;
 }

@@ -64,7 +64,8 @@ static uint64_t copied(const struct form *f, const uint64_t (*in)[32], int lane,
   return byte < n ? ~place_word(in, GLOBAL, lane, at / 8) >> (8 * (at % 8)) : 0;
 }
 
-/* If several lanes write to one place, each of the values is right. */
+/* Returns the lanes whose stored value is wrong. If several lanes write to one place, each of their
+ * values is right. */
 static uint32_t wrong_store(const struct form *f, const uint64_t (*in)[32], const uint64_t *got) {
   uint32_t wrong = 0;
   const int size = f->place.element, step = f->p[1];

@@ -50,8 +50,8 @@ struct device_text {
 void device_text_add(struct device_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Halves: the value of given bits, and the bits of a value after
- * rounding in a mode of fenv.h. Both support NaN. */
+/* Return the value of the bits of a half, and the bits of a value after rounding to a half in a
+ * mode of fenv.h. Both support NaN. */
 long double device_half_value(unsigned bits);
 unsigned device_half_bits(long double x, int rounding);
 /* Rounds to an integer in a mode of fenv.h. */

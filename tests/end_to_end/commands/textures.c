@@ -42,7 +42,7 @@ static cl_mem make_buffer(size_t bytes) {
   return buffer;
 }
 
-/* One row. */
+/* Creates an image of one row. */
 static cl_mem make_image(cl_uint first) {
   const cl_image_desc desc = {
       .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = 1};

@@ -9,7 +9,7 @@
 
 /* Resets the count of calls and fails the nth call from now on. 0 means that none fails. */
 void fail_nth_call(unsigned nth);
-/* From now on fails all calls from one place in the code. Places are numbered in the order of
+/* Fails all further calls from one place in the code. Places are numbered in the order of
  * their first call. Returns false if there are fewer places so far. */
 bool fail_calls_at_site(unsigned site);
 /* Whether a call has failed since then. */

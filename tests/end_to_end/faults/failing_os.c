@@ -157,7 +157,8 @@ struct alive still_alive(void) {
   return a;
 }
 
-/* Waits, because threads of the driver may hold resources for a short time. */
+/* Checks that the same resources exist as before. Waits for them, because threads of the driver may
+ * hold resources for a short time. */
 void still_as(const struct alive *before, const char *after) {
   enum { MOMENTS = 60000 };
   struct alive now = still_alive();
@@ -192,7 +193,7 @@ static int refusal(const char *name) {
   return result;
 }
 
-/* The same, and forks here if requested. */
+/* Like refusal, and forks here if requested. */
 static int fork_or_refuse(const char *name) {
   const int result = refusal(name);
   fork_if_due();

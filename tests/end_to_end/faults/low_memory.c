@@ -13,7 +13,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
   snprintf(told, sizeof told, "%s", text);
 }
 
-/* How many of them there are. */
+/* Creates buffers until the memory is full. Returns their number. */
 static unsigned fill(cl_context context, size_t size) {
   cl_int error = CL_SUCCESS;
   unsigned n = 0;

@@ -114,7 +114,7 @@ static double from_srgb(double s) {
   return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
 }
 
-/* The channels in memory order, and those of a packed texel in the order R, G, B. */
+/* Reads the channels in memory order, or in the order R, G, B from a packed texel. */
 static void channels(const cl_image_format *format, const void *texel, double c[4]) {
   const cl_channel_type type = format->image_channel_data_type;
   uint32_t word = 0;

@@ -188,7 +188,7 @@ static double tolerance(const struct model_image *model, const struct model_samp
   return largest * (2e-6 + weights) + srgb + (by_textures() ? 0.5 / 32767 : 0);
 }
 
-/* The first component that is wrong, or -1. */
+/* Returns the first component that is wrong, or -1. */
 static int find_wrong(const struct picture *picture, const struct model_sampler *sampler,
                       const float at[4], const cl_uint4 *got, double wanted[4]) {
   const struct model_image *model = &picture->model;
@@ -202,8 +202,8 @@ static int find_wrong(const struct picture *picture, const struct model_sampler 
   return -1;
 }
 
-/* The same, unless the texture units may have rounded the coordinates into another texel: a tenth
- * of a texel away. */
+/* Like find_wrong, but also accepts the texels at coordinates a tenth of a texel away, because the
+ * texture units may have rounded into them. */
 static int find_wrong_texel(const struct picture *picture, const struct model_sampler *sampler,
                             const float at[4], const cl_uint4 *got, double wanted[4]) {
   const int wrong = find_wrong(picture, sampler, at, got, wanted);

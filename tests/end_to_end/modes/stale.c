@@ -47,7 +47,7 @@ static bool launch(const struct opencl *opencl, cl_kernel kernel, const cl_mem b
   return true;
 }
 
-/* A kernel of a program that was built for it. */
+/* Builds the program and runs its kernel. */
 static bool run(const struct opencl *opencl, const struct client *client, const char *options,
                 cl_uint value) {
   cl_int error;

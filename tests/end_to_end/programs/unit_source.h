@@ -42,7 +42,7 @@ static inline void add_kernel(const char *name, int k, unsigned constant) {
       k, k);
 }
 
-/* changed is a kernel with another constant, or none. */
+/* Writes the source. Kernel number changed gets another constant. */
 static inline void make_source(const char *front, int changed) {
   source_size = 0;
   add("%s%s", front, common);

@@ -19,7 +19,7 @@ static bool is_nan(uint32_t bits) {
   return (bits & 0x7fffffff) > 0x7f800000;
 }
 
-/* To nearest even. */
+/* Rounds the bits of a float to bfloat16, ties to even. */
 static uint16_t round_bits(uint32_t bits) {
   return (uint16_t)((bits + 0x7fff + (bits >> HALF_BITS & 1)) >> HALF_BITS);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After the next `after` allocations, fails one. */
+/* Lets the next `after` allocations succeed, and fails the one after them. */
 void alloc_fail_arm(int after);
 /* Stops injecting. Returns true if an allocation has failed. */
 bool alloc_fail_disarm(void);

@@ -7,7 +7,7 @@
 
 #include "runtime/runtime.h"
 
-/* Between these calls the GPU starts no new work. */
+/* Keep the GPU from starting new work, and let it start work again. */
 void fake_pause(void);
 void fake_resume(void);
 

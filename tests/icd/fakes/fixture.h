@@ -22,7 +22,7 @@ struct fixture {
   cl_program program;
 };
 
-/* For use with cmocka_unit_test_setup_teardown. */
+/* Creates the fixture, for cmocka_unit_test_setup_teardown. */
 int fixture_setup(void **state);
 /* Creates the context with these properties and this notify callback. */
 int fixture_setup_with(void **state, const cl_context_properties *properties,
@@ -36,7 +36,7 @@ cl_mem fixture_buffer(struct fixture *fixture, size_t size);
 /* Returns a kernel "add" or "slow_add" with its arguments set: out[i] = in[i] + n. */
 cl_kernel fixture_add(struct fixture *fixture, const char *name, cl_mem in, cl_mem out, int n);
 
-/* A few milliseconds. */
+/* Sleeps for 3 ms. */
 static inline void nap(void) {
   nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
 }
