@@ -186,7 +186,7 @@ static void characters_and_strings_like_c(void **state) {
 #pragma GCC diagnostic pop
 
 /* All halves, converted to float by the host's compiler. */
-static void all_halves(void **state) {
+static void prints_all_halves(void **state) {
   for (uint32_t bits = 0; bits <= UINT16_MAX; bits++) {
     const uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023;
     double value = exponent == 31  ? (mantissa ? (double)NAN : (double)INFINITY)
@@ -369,7 +369,7 @@ int main(void) {
       cmocka_unit_test(integers_like_c),
       cmocka_unit_test(floats_like_c),
       cmocka_unit_test(characters_and_strings_like_c),
-      cmocka_unit_test(all_halves),
+      cmocka_unit_test(prints_all_halves),
       cmocka_unit_test(prints_vectors),
       cmocka_unit_test(arguments_unlike_conversions),
       cmocka_unit_test(ignores_locale),

@@ -38,7 +38,7 @@ static void bring_up_test_13(void **state) {
   assert_true(wait_word(f->data.cpu, 0x42));
 }
 
-static void launch_actions(void **state) {
+static void four_launch_actions_run_grids(void **state) {
   struct fixture *f = *state;
   const uint32_t actions[] = {2, 3, 9, 10};
   push_compute_setup(&f->ch);
@@ -55,7 +55,7 @@ static void launch_actions(void **state) {
   assert_int_equal(*(uint64_t *)data_at(f, 64), 4000);
 }
 
-static void ring_wrap(void **state) {
+static void gpfifo_ring_wraps_around(void **state) {
   struct fixture *f = *state;
   for (uint32_t i = 1; i <= 3000; i++) {
     f->ch.word = f->ch.push.cpu;
@@ -66,7 +66,7 @@ static void ring_wrap(void **state) {
   }
 }
 
-static void windows_unset(void **state) {
+static void launch_without_windows_faults(void **state) {
   struct fixture *f = *state;
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_OBJECT, CLASS_COMPUTE);
   uint64_t p = fixture_program(
@@ -84,9 +84,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(release_with_time, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(bring_up_test_13, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(launch_actions, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(ring_wrap, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(windows_unset, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(four_launch_actions_run_grids, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(gpfifo_ring_wraps_around, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(launch_without_windows_faults, fixture_setup,
+                                      fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static unsigned run(const char *kernel, int shift) {
 
 /* Each row: a kernel with one shift, which is reported, and with another, which is not. Texels from
  * 32 on have never been written. */
-static void mistakes(void **state) {
+static void reports_unwritten_texels_and_races(void **state) {
   (void)state;
   static const char unwritten[] = "global memory that nothing has written";
   static const char unseen[] = "the texture units read memory at";
@@ -151,7 +151,7 @@ static void mistakes(void **state) {
   assert_int_equal(run("reduced", 1), 0); /* atomics do not race */
 }
 
-static void profile(void **state) {
+static void counts_samples_texels_and_sectors(void **state) {
   (void)state;
   const struct {
     const char *kernel;
@@ -187,7 +187,8 @@ int main(void) {
   module_watch(module, &watch);
   if (!module_record(module))
     return 1;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(mistakes), cmocka_unit_test(profile)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reports_unwritten_texels_and_races),
+                                     cmocka_unit_test(counts_samples_texels_and_sectors)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   module_free(module);
   return failures;

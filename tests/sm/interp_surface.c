@@ -347,7 +347,7 @@ static void compare(const char *kernel) {
       fail_msg("%s: byte %u is 0x%02x, expected 0x%02x", kernel, k, memory[k], reference[k]);
 }
 
-static void instructions(void **state) {
+static void loads_and_stores_match_reference(void **state) {
   (void)state;
   for (unsigned k = 0; k < ROWS * FORMS * MODES * ROUNDS; k++) {
     const struct row *row = &rows[k / (FORMS * MODES * ROUNDS)];
@@ -378,7 +378,7 @@ static void instructions(void **state) {
 }
 
 /* SULD.P, which no PTX leads to: a load of 128 bits, of which the word is changed. */
-static void typed_load(void **state) {
+static void typed_load_unpacks_texels(void **state) {
   (void)state;
   size_t count;
   uint64_t(*code)[2] = module_code(module, "ld4x32_generalzero", &count);
@@ -415,7 +415,7 @@ static void typed_load(void **state) {
   module_forget_code(module);
 }
 
-static void faults(void **state) {
+static void reports_invalid_surface_accesses(void **state) {
   (void)state;
   struct input *in = module_host(module, inputs);
   const struct {
@@ -459,8 +459,9 @@ int main(void) {
   for (unsigned k = 0; k < SHAPES; k++)
     make_header(module_host(module, headers + k * TEXTURE_BYTES), (enum shape)k, data);
   module_textures(module, (struct sm_pool){headers, SHAPES - 1}, (struct sm_pool){0});
-  const struct CMUnitTest tests[] = {cmocka_unit_test(instructions), cmocka_unit_test(typed_load),
-                                     cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(loads_and_stores_match_reference),
+                                     cmocka_unit_test(typed_load_unpacks_texels),
+                                     cmocka_unit_test(reports_invalid_surface_accesses)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   module_free(module);
   return failures;

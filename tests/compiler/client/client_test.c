@@ -622,7 +622,7 @@ static void check_folder(const char *wanted, const char *builds_in) {
 
 /* A job is built in its folder, and a helper stays in none. If the folder is gone, that of the
  * last job has nothing to do with it. */
-static void test_folders(void **state) {
+static void test_builds_in_folder_of_job(void **state) {
   (void)state;
   setenv("TEGRACL_CACHE", "0", 1);
   check_folder("/usr", "/usr");
@@ -1080,7 +1080,7 @@ int main(void) {
       cmocka_unit_test(test_replaces_corrupt_entry),
       cmocka_unit_test(test_unpredictable_programs_not_cached),
       cmocka_unit_test(test_changed_headers_cause_builds),
-      cmocka_unit_test(test_folders),
+      cmocka_unit_test(test_builds_in_folder_of_job),
       cmocka_unit_test(test_full_disk),
       cmocka_unit_test(test_entries_are_private),
       cmocka_unit_test(test_survives_killed_processes),

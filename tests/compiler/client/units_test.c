@@ -489,7 +489,7 @@ static int nice_of(struct cc_background *background, unsigned unit) {
 }
 
 /* Units are built at low priority, except while a thread waits for them. */
-static void test_priority(void **state) {
+static void test_units_have_low_priority_unless_awaited(void **state) {
   (void)state;
   char source[512];
   const char *log;
@@ -622,7 +622,7 @@ int main(void) {
       cmocka_unit_test(test_forked_child_does_not_hide_helper_crash),
       cmocka_unit_test(test_builds_in_6_threads),
       cmocka_unit_test(test_builds_wanted_unit_first),
-      cmocka_unit_test(test_priority),
+      cmocka_unit_test(test_units_have_low_priority_unless_awaited),
       cmocka_unit_test(test_accepts_before_all_units_are_built),
       cmocka_unit_test(test_cancelled_builds_end),
   };

@@ -25,7 +25,7 @@ static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
 }
 
 /* Each row makes one field of a good descriptor invalid. */
-static void descriptor_checks(void **state) {
+static void invalid_descriptor_fields_fault(void **state) {
 #define FIELD(name)                                                                                \
 #name, {                                                                                         \
     name                                                                                           \
@@ -85,7 +85,7 @@ static void descriptor_checks(void **state) {
   }
 }
 
-static void register_consumption(void **state) {
+static void too_many_registers_fault(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
   /* With 128 registers, 512 threads fit and 544 do not. */
@@ -104,7 +104,7 @@ static void register_consumption(void **state) {
 }
 
 /* Section 4.2, and docs/hardware/bring-up.md trap 7: windows are 16 MiB and lie below 2^40. */
-static void window_checks(void **state) {
+static void invalid_window_addresses_fault(void **state) {
   static const struct {
     uint32_t high, low;
     const char *message;
@@ -130,7 +130,7 @@ static void window_checks(void **state) {
   }
 }
 
-static void local_memory(void **state) {
+static void unmapped_local_memory_pool_faults(void **state) {
   struct fixture *f = *state;
   const uint32_t per_thread = 1024, tpc = 3 << 20;
   struct buffer pool = buffer_create(&f->c, (uint64_t)tpc * 8, true);
@@ -158,7 +158,7 @@ static void local_memory(void **state) {
 }
 
 /* Checks the values that texture instructions use: the pools, and which sampler applies. */
-static void texture_pools(void **state) {
+static void instructions_get_pools_and_sampler_index(void **state) {
   struct fixture *f = *state;
   const uint64_t program =
       fixture_program(f, 0, &(struct fake_program){.operation = FAKE_POOLS, .address = f->data.va});
@@ -183,7 +183,7 @@ static void texture_pools(void **state) {
 }
 
 /* A pool whose base is not a multiple of its entries' size. */
-static void misaligned_pool(void **state) {
+static void misaligned_sampler_pool_faults(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
   qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
@@ -301,7 +301,7 @@ static void ctas_that_wait_for_each_other_end(void **state) {
 
 /* Two limits on the number of resident work-groups: the registers in each of an SM's four
  * partitions, and the shared memory of the largest carve-out that is allowed. */
-static void resident_ctas(void **state) {
+static void registers_and_shared_memory_limit_resident_ctas(void **state) {
   static const struct {
     uint32_t registers, shared, carveout, ctas; /* on 16 SMs */
   } rows[] = {
@@ -411,7 +411,7 @@ static void unmapped_constants_of_running_grid_fault(void **state) {
   assert_int_equal(*word_at(f, 24), 0);
 }
 
-static void overwritten_descriptor(void **state) {
+static void descriptor_overwritten_before_use_faults(void **state) {
   struct fixture *f = *state;
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
   push_compute_setup(&f->ch);
@@ -469,7 +469,7 @@ static void grid_fault_is_recorded(void **state) {
   assert_int_equal(OS->close(second.tsg), 0);
 }
 
-static void method_faults(void **state) {
+static void invalid_methods_fault(void **state) {
   static const struct {
     uint32_t method, data, code;
     const char *message;
@@ -543,22 +543,22 @@ static void events_and_counters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(descriptor_checks),
-      TEST(register_consumption),
-      cmocka_unit_test(window_checks),
-      TEST(local_memory),
-      TEST(texture_pools),
-      TEST(misaligned_pool),
+      cmocka_unit_test(invalid_descriptor_fields_fault),
+      TEST(too_many_registers_fault),
+      cmocka_unit_test(invalid_window_addresses_fault),
+      TEST(unmapped_local_memory_pool_faults),
+      TEST(instructions_get_pools_and_sampler_index),
+      TEST(misaligned_sampler_pool_faults),
       TEST(inline_qmd_releases_and_dependents),
       TEST(report_semaphores_wait_for_grids),
       TEST(ctas_that_wait_for_each_other_end),
-      cmocka_unit_test(resident_ctas),
+      cmocka_unit_test(registers_and_shared_memory_limit_resident_ctas),
       TEST(grids_of_two_channels),
       TEST(endless_grid_can_be_closed),
       TEST(unmapped_constants_of_running_grid_fault),
-      TEST(overwritten_descriptor),
+      TEST(descriptor_overwritten_before_use_faults),
       TEST(grid_fault_is_recorded),
-      cmocka_unit_test(method_faults),
+      cmocka_unit_test(invalid_methods_fault),
       TEST(buffer_in_shared_window_faults),
       TEST(events_and_counters),
   };

@@ -158,7 +158,7 @@ static void block_linear_inline_data(void **state) {
 }
 
 /* Component maps: exchanged components, constants, and components that are not written. */
-static void component_maps(void **state) {
+static void copies_exchange_and_fill_components(void **state) {
   struct fixture *f = *state;
   uint16_t *from = f->code.cpu, *to = (uint16_t *)((char *)f->code.cpu + 0x4000);
   for (unsigned i = 0; i < 3 * 50; i++)
@@ -223,7 +223,7 @@ static void copy_semaphores(void **state) {
   assert_true(*word_at(f, 56) != 0);
 }
 
-static void copy_refusals(void **state) {
+static void invalid_copy_methods_fault(void **state) {
   static const struct {
     uint32_t method, data;
     const char *message;
@@ -276,7 +276,7 @@ static void pipelined_copies(void **state) {
 }
 
 /* While a copy of four billion empty lines runs, its channel can be closed and others continue. */
-static void endless_copy(void **state) {
+static void endless_copy_does_not_block_others(void **state) {
   struct fixture *f = *state;
   struct channel other;
   struct client own = f->c; /* its channel is bound to another TSG, which ends with it */
@@ -298,7 +298,7 @@ static void endless_copy(void **state) {
 
 /* ---- conditional work ---- */
 
-static void conditional_work(void **state) {
+static void render_enable_skips_work(void **state) {
   static const struct {
     uint32_t mode;
     uint64_t here, there; /* 16 bytes further on */
@@ -361,7 +361,7 @@ static void conditional_work(void **state) {
 /* ---- scheduling ---- */
 
 /* Slot 0 waits for two events: the end of the grid of slot 1, and an action. */
-static void dependence_counters(void **state) {
+static void dependent_grid_waits_for_counter(void **state) {
   struct fixture *f = *state;
   const uint64_t bank = f->code.va + 0x8000;
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), bank, 3);
@@ -409,7 +409,7 @@ static void dependence_counters(void **state) {
   assert_int_equal(*word_at(f, 8), 5);
 }
 
-static void scheduler_refusals(void **state) {
+static void invalid_launch_actions_fault(void **state) {
   static const struct {
     uint32_t counter, actions[2];
     const char *message;
@@ -477,7 +477,7 @@ static void reductions_of_a_grid(void **state) {
 }
 
 /* The acquire of the compute engine's front end. */
-static void report_acquires(void **state) {
+static void report_acquire_waits_for_payload(void **state) {
   struct fixture *f = *state;
   push_compute_setup(&f->ch);
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 7);
@@ -667,7 +667,7 @@ static void all_channels_get_turns(void **state) {
 
 /* However busy the machine is, a slice is not shorter than its length, and no turn begins long
  * after its end. */
-static void time_slices(void **state) {
+static void time_slices_have_their_length(void **state) {
   struct fixture *f = *state;
   enum { SHARERS = 2, SLICES = 30, LATE_US = 25000 };
   static const struct sharer rows[][SHARERS] = {{{1024, 0}, {1024, 0}}, {{1000, 0}, {50000, 0}}};
@@ -782,20 +782,20 @@ int main(void) {
       cmocka_unit_test(process_exits_while_busy), /* first: it forks */
       TEST(block_linear_copies),
       TEST(block_linear_inline_data),
-      TEST(component_maps),
+      TEST(copies_exchange_and_fill_components),
       TEST(copy_semaphores),
-      cmocka_unit_test(copy_refusals),
+      cmocka_unit_test(invalid_copy_methods_fault),
       TEST(pipelined_copies),
-      TEST(endless_copy),
-      TEST(conditional_work),
-      TEST(dependence_counters),
-      cmocka_unit_test(scheduler_refusals),
+      TEST(endless_copy_does_not_block_others),
+      TEST(render_enable_skips_work),
+      TEST(dependent_grid_waits_for_counter),
+      cmocka_unit_test(invalid_launch_actions_fault),
       TEST(resumed_grid_runs_remaining_ctas),
       TEST(reductions_of_a_grid),
-      TEST(report_acquires),
+      TEST(report_acquire_waits_for_payload),
       TEST(methods_that_wait_for_grids),
       TEST(all_channels_get_turns),
-      TEST(time_slices),
+      TEST(time_slices_have_their_length),
       TEST(runlist_interleaves_levels),
       TEST(waiting_acquires_poll_rarely),
   };

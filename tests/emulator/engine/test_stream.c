@@ -101,7 +101,7 @@ static void semaphore_acquires(void **state) {
   }
 }
 
-static void header_forms(void **state) {
+static void all_method_header_forms_are_decoded(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   uint32_t va = (uint32_t)f->data.va, high = (uint32_t)(f->data.va >> 32);
@@ -349,7 +349,7 @@ static void window_writes_increment_syncpoint(void **state) {
 }
 
 /* Words that end the channel, the notifier's code and the start of the message. */
-static void stream_faults(void **state) {
+static void invalid_words_fault(void **state) {
   struct fixture *f = *state;
   const uint32_t high = (uint32_t)(f->data.va >> 32), low = (uint32_t)f->data.va;
   const struct {
@@ -495,7 +495,7 @@ int main(void) {
       TEST(semaphore_releases),
       TEST(semaphore_reductions),
       TEST(semaphore_acquires),
-      TEST(header_forms),
+      TEST(all_method_header_forms_are_decoded),
       TEST(methods_across_segments),
       TEST(host_methods),
       TEST(inline_to_memory),
@@ -503,7 +503,7 @@ int main(void) {
       TEST(channels_wait_for_each_other),
       TEST(waiting_channel_closes),
       TEST(window_writes_increment_syncpoint),
-      TEST(stream_faults),
+      TEST(invalid_words_fault),
       TEST(bad_entries_fault),
       TEST(reset_keeps_first_error),
   };

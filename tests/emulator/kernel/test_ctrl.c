@@ -21,7 +21,7 @@ static int setup(void **state) {
   return result;
 }
 
-static void graphics_requests(void **state) {
+static void graphics_requests_are_refused_or_ignored(void **state) {
   EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZCULL_GET_INFO,
          (struct nvgpu_gpu_zcull_get_info_args){0});
   EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZBC_SET_TABLE,
@@ -42,7 +42,7 @@ static void graphics_requests(void **state) {
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND, (struct nvgpu_zcull_bind_args){0});
 }
 
-static void debugger_requests(void **state) {
+static void debugger_requests_check_arguments(void **state) {
   EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_SET_MMUDEBUG_MODE,
          (struct nvgpu_gpu_mmu_debug_mode_args){.state = 1});
   struct nvgpu_gpu_sm_debug_mode_args mode = {.channel_fd = f->c.tsg, .sms = 1};
@@ -64,7 +64,7 @@ static void debugger_requests(void **state) {
 }
 
 /* 2.1, nr 27 */
-static void video_memory(void **state) {
+static void video_memory_is_never_available(void **state) {
   static const struct {
     uint64_t size;
     uint32_t flags, alignment;
@@ -82,7 +82,7 @@ static void video_memory(void **state) {
 }
 
 /* 3.1, CLK_* */
-static void clock_queries(void **state) {
+static void clock_requests_check_arguments(void **state) {
   struct nvgpu_gpu_clk_info info[2] = {{.clk_domain = 1, .clk_type = 1, .freq_hz = 612000000},
                                        {.clk_domain = 1}};
   struct nvgpu_gpu_clk_set_info_args set = {.flags = 1, .num_entries = 1};
@@ -155,7 +155,7 @@ static void requests_with_buffers(void **state) {
 }
 
 /* Section 3.1: features that Orin does not have. */
-static void unsupported_features(void **state) {
+static void features_without_hardware_are_refused(void **state) {
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_VOLTAGE, (struct nvgpu_gpu_get_voltage_args){0});
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_CURRENT, (struct nvgpu_gpu_get_current_args){0});
   EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_POWER, (struct nvgpu_gpu_get_power_args){0});
@@ -168,7 +168,7 @@ static void unsupported_features(void **state) {
 }
 
 /* 3.1, SET_DETERMINISTIC_OPTS */
-static void deterministic_opts(void **state) {
+static void deterministic_opts_check_channels(void **state) {
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
   EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, open);
   int32_t channels[] = {f->ch.fd, open.out.channel_fd, f->c.as};
@@ -328,7 +328,7 @@ static int bind_another(uint32_t veid, int *fd) {
 
 /* A subcontext ends when its last channel is closed, but not when that channel is unbound: "force"
  * in nvgpu's common/fifo/tsg_subctx.c, nvgpu_tsg_subctx_unbind_channel. */
-static void subcontext_lifetime(void **state) {
+static void subcontext_ends_when_last_channel_is_closed(void **state) {
   int first, second;
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = f->c.as};
   EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
@@ -377,7 +377,7 @@ static void unbind_with_unfinished_work(void **state) {
 }
 
 /* 3.4, WAIT */
-static void channel_wait(void **state) {
+static void channel_wait_ends_with_semaphore_or_timeout(void **state) {
   struct nvgpu_wait_args wait = {.type = 2};
   EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
   wait = (struct nvgpu_wait_args){.type = 1, .condition.semaphore = {.dmabuf_fd = 999}};
@@ -412,18 +412,22 @@ static void channel_wait(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(graphics_requests, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(debugger_requests, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(video_memory, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(clock_queries, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(graphics_requests_are_refused_or_ignored, setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(debugger_requests_check_arguments, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(video_memory_is_never_available, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(clock_requests_check_arguments, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(requests_with_buffers, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(unsupported_features, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(deterministic_opts, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(features_without_hardware_are_refused, setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(deterministic_opts_check_channels, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_share_tokens, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_and_channel_settings, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(subcontext_lifetime, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(subcontext_ends_when_last_channel_is_closed, setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(unbind_with_unfinished_work, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(channel_wait, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(channel_wait_ends_with_semaphore_or_timeout, setup,
+                                      fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,14 +232,14 @@ static void check(const struct failure *failure) {
   fixture_teardown(&state);
 }
 
-static void each_failure(void **state) {
+static void each_failure_ends_only_its_tsg(void **state) {
   (void)state;
   for (unsigned i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
     check(&failures[i]);
 }
 
 /* A dead TSG releases its channels' resources, even after many failures. */
-static void many_failures(void **state) {
+static void dead_tsgs_release_channel_resources(void **state) {
   (void)state;
   for (unsigned i = 0; i < 300; i++) {
     void *own = NULL;
@@ -271,8 +271,8 @@ static void first_error_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_failure),
-      cmocka_unit_test(many_failures),
+      cmocka_unit_test(each_failure_ends_only_its_tsg),
+      cmocka_unit_test(dead_tsgs_release_channel_resources),
       cmocka_unit_test_setup_teardown(first_error_stays, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

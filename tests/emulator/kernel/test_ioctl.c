@@ -33,7 +33,7 @@ static int new_channel(void) {
 }
 
 /* 1.4 */
-static void dispatch(void **state) {
+static void unknown_requests_are_refused(void **state) {
   uint64_t word[64] = {0};
   EXPECT(-EINVAL, c.ctrl, NVGPU_AS_IOCTL_UNMAP_BUFFER, word);
   EXPECT(-EINVAL, c.ctrl, _IOWR('G', 0, uint32_t), word);
@@ -67,7 +67,7 @@ static void dispatch(void **state) {
 }
 
 /* 1.1 */
-static void nodes(void **state) {
+static void nodes_open_as_on_a_board(void **state) {
   static const struct {
     const char *path;
     int result; /* 0: opens */
@@ -110,7 +110,7 @@ static void nodes(void **state) {
 }
 
 /* 2.1, 2.1.1, 3.1 */
-static void characteristics(void **state) {
+static void characteristics_match_board(void **state) {
   struct nvgpu_gpu_characteristics ch;
   memset(&ch, 0xee, sizeof(ch));
   struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = 0};
@@ -145,7 +145,7 @@ static void characteristics(void **state) {
   assert_int_equal(masks[1], 0);
 }
 
-static void control_errors(void **state) {
+static void control_requests_check_arguments(void **state) {
   EXPECT(-EINVAL, c.ctrl, NVGPU_GPU_IOCTL_FLUSH_L2, (struct nvgpu_gpu_l2_fb_args){0});
   EXPECT(-EINVAL, c.ctrl, NVGPU_GPU_IOCTL_FLUSH_L2,
          (struct nvgpu_gpu_l2_fb_args){.l2_invalidate = 1, .fb_flush = 1});
@@ -192,7 +192,7 @@ static void control_errors(void **state) {
 }
 
 /* 3.1, ALLOC_AS */
-static void alloc_as(void **state) {
+static void alloc_as_checks_arguments(void **state) {
   static const struct {
     struct nvgpu_alloc_as_args args;
     int result;
@@ -223,7 +223,7 @@ static void alloc_as(void **state) {
 }
 
 /* 3.5 */
-static void nvmap(void **state) {
+static void nvmap_requests_check_arguments(void **state) {
   struct nvmap_create_handle create = {.size64 = 0};
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_CREATE_64, create);
   create.size64 = 5000;
@@ -341,7 +341,7 @@ static void nvmap(void **state) {
 }
 
 /* 3.2, MAP_BUFFER_EX */
-static void map_buffer(void **state) {
+static void map_buffer_checks_arguments(void **state) {
   struct buffer b = buffer_create(&c, 8192, false);
   struct nvgpu_as_alloc_space_args space = {
       .pages = 16, .page_size = 4096, .flags = 1, .o_a.offset = 0x40000000};
@@ -403,7 +403,7 @@ static void map_buffer(void **state) {
 }
 
 /* The six addresses that a board returned: 3.2, "VA placement without FIXED". */
-static void placement(void **state) {
+static void buffers_get_the_addresses_of_a_board(void **state) {
   static const struct {
     uint64_t size, va;
   } rows[] = {
@@ -422,7 +422,7 @@ static void placement(void **state) {
 }
 
 /* 3.3 and 3.4: the order of binds, the watchdog and SETUP_BIND. */
-static void channel_checks(void **state) {
+static void channel_requests_check_order_and_arguments(void **state) {
   int ch = new_channel();
   struct nvgpu_get_param_args timedout;
   EXPECT(0, ch, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, timedout);
@@ -542,7 +542,7 @@ static void channel_checks(void **state) {
   buffer_destroy(&c, &userd);
 }
 
-static void tsg_checks(void **state) {
+static void tsg_requests_check_arguments(void **state) {
   struct nvgpu_timeslice_args slice = {.timeslice_us = 999};
   EXPECT(-EINVAL, c.tsg, NVGPU_IOCTL_TSG_SET_TIMESLICE, slice);
   EXPECT(0, c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
@@ -561,7 +561,7 @@ static void tsg_checks(void **state) {
 }
 
 /* 4.1 */
-static void usermode_page(void **state) {
+static void usermode_page_has_one_mapping_per_fd(void **state) {
   int error;
   assert_null(OS->mmap(NULL, 4096, PROT_READ, MAP_SHARED, c.ctrl, 0, &error));
   assert_int_equal(error, -EBUSY);
@@ -581,17 +581,17 @@ static void usermode_page(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(dispatch, setup, teardown),
-      cmocka_unit_test_setup_teardown(nodes, setup, teardown),
-      cmocka_unit_test_setup_teardown(characteristics, setup, teardown),
-      cmocka_unit_test_setup_teardown(control_errors, setup, teardown),
-      cmocka_unit_test_setup_teardown(alloc_as, setup, teardown),
-      cmocka_unit_test_setup_teardown(nvmap, setup, teardown),
-      cmocka_unit_test_setup_teardown(map_buffer, setup, teardown),
-      cmocka_unit_test_setup_teardown(placement, setup, teardown),
-      cmocka_unit_test_setup_teardown(channel_checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(tsg_checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(usermode_page, setup, teardown),
+      cmocka_unit_test_setup_teardown(unknown_requests_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(nodes_open_as_on_a_board, setup, teardown),
+      cmocka_unit_test_setup_teardown(characteristics_match_board, setup, teardown),
+      cmocka_unit_test_setup_teardown(control_requests_check_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(alloc_as_checks_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(nvmap_requests_check_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(map_buffer_checks_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(buffers_get_the_addresses_of_a_board, setup, teardown),
+      cmocka_unit_test_setup_teardown(channel_requests_check_order_and_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(tsg_requests_check_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(usermode_page_has_one_mapping_per_fd, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,7 +161,7 @@ static void *hammer(void *argument) {
   return NULL;
 }
 
-static void concurrent_ioctls(void **state) {
+static void ioctls_from_4_threads_succeed(void **state) {
   pthread_t thread[4];
   int done = 0;
   client_open(&shared);
@@ -266,7 +266,7 @@ int main(void) {
       cmocka_unit_test(devices_do_not_leak),
       cmocka_unit_test(buffers_and_channels_do_not_leak),
       cmocka_unit_test(objects_close_in_reverse_order),
-      cmocka_unit_test(concurrent_ioctls),
+      cmocka_unit_test(ioctls_from_4_threads_succeed),
       cmocka_unit_test(child_has_empty_device),
       cmocka_unit_test(last_fds_close_concurrently),
       cmocka_unit_test(channel_closes_during_work),

@@ -275,7 +275,7 @@ static void from_va_fork(void **state) {
 }
 
 /* Section 3.2, orders 8 and 11; 3.5, DUP_HANDLE and WRITE; 4.3, "VPR heap, or ...". */
-static void read_only(void **state) {
+static void read_only_handles_cannot_be_written(void **state) {
   struct buffer b = buffer_create(&f->c, PAGE, false);
   *(uint32_t *)b.cpu = 42;
   struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
@@ -327,7 +327,7 @@ static void read_only(void **state) {
 }
 
 /* 3.5, CACHE */
-static void cache_requests(void **state) {
+static void cache_requests_check_ranges(void **state) {
   struct buffer a = buffer_create(&f->c, 2 * PAGE, false), b = buffer_create(&f->c, PAGE, false);
   const uint64_t at = (uintptr_t)a.cpu;
   int local = 0;
@@ -377,7 +377,7 @@ static void cache_requests(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-static void rare_requests(void **state) {
+static void rare_requests_check_arguments(void **state) {
   struct buffer b = buffer_create(&f->c, PAGE, false);
   uint32_t heaps = 77, floor = 1;
   EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_IVM_HEAPS, heaps);
@@ -493,9 +493,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(get_fd_at_limit, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_shares_pages, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(cache_requests, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(rare_requests, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(read_only_handles_cannot_be_written, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(cache_requests_check_ranges, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(rare_requests_check_arguments, setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void remap_checks(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-static void remap_pages(void **state) {
+static void remapped_pages_are_read_and_written(void **state) {
   struct buffer a = buffer_create(&f->c, 8 * PAGE, false), b = buffer_create(&f->c, PAGE, false);
   struct nvgpu_as_alloc_space_args space = {
       .pages = AREA_PAGES, .page_size = PAGE, .flags = NVGPU_SPACE_SPARSE};
@@ -172,7 +172,7 @@ static void read_only_remap(void **state) {
 
 /* Section 2.2, flags of MAP_BUFFER_EX: invalid entries have an address, and an access to it
  * faults. */
-static void invalid_entries(void **state) {
+static void access_to_invalid_entries_faults(void **state) {
   struct buffer a = buffer_create(&f->c, PAGE, false);
   struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = (uint32_t)a.fd, .compr_kind = -1};
   const uint32_t harmless[] = {NVGPU_MAP_CACHEABLE, NVGPU_MAP_MAPPABLE_COMPBITS, NVGPU_MAP_L3_ALLOC,
@@ -341,9 +341,9 @@ static void objects_close_in_any_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(remap_checks, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(remap_pages, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(remapped_pages_are_read_and_written, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_remap, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(invalid_entries, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(access_to_invalid_entries_faults, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(batch_maps_and_unmaps, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(beyond_40_bits, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(syncpoints_read_only, setup, fixture_teardown),

@@ -227,7 +227,7 @@ static void submissions_wait_for_fences(void **state) {
 }
 
 /* A submission waits for the fences of two others, merged into one sync_file. */
-static void merged_fences(void **state) {
+static void submission_waits_for_merged_fences(void **state) {
   struct channel r[3] = {ring_open(), ring_open(), ring_open()};
   uint32_t *gates = (uint32_t *)data.cpu + 16;
   int fences[2];
@@ -373,7 +373,7 @@ static void watchdog_ends_stuck_work(void **state) {
 
 /* The limit of acquires is the timeout that the watchdog had at SETUP_BIND.
  * docs/hardware/command-stream.md 3.1. */
-static void acquire_timeout(void **state) {
+static void acquire_timeout_is_set_at_setup_bind(void **state) {
   static const struct {
     struct nvgpu_channel_wdt_args before, after;
     bool ends;
@@ -407,11 +407,11 @@ int main(void) {
       cmocka_unit_test_setup_teardown(deterministic_channel_rules, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_return_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_wait_for_fences, setup, teardown),
-      cmocka_unit_test_setup_teardown(merged_fences, setup, teardown),
+      cmocka_unit_test_setup_teardown(submission_waits_for_merged_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(full_ring_returns_eagain, setup, teardown),
       cmocka_unit_test_setup_teardown(waiters_wake_when_channel_ends, setup, teardown),
       cmocka_unit_test_setup_teardown(watchdog_ends_stuck_work, setup, teardown),
-      cmocka_unit_test_setup_teardown(acquire_timeout, setup, teardown),
+      cmocka_unit_test_setup_teardown(acquire_timeout_is_set_at_setup_bind, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static struct emulator_note note_on(const struct client *c, uint32_t kind, const
                                 .bytes = name ? strlen(name) : 0};
 }
 
-static void check_modes(void **state) {
+static void reports_check_mode(void **state) {
   (void)state;
   struct client c;
   struct emulator_modes m = {0, 7};
@@ -90,7 +90,7 @@ static void invalid_notes_are_refused(void **state) {
   client_close(&c);
 }
 
-static void unmapped_twice(void **state) {
+static void reports_second_unmap_of_a_buffer(void **state) {
   (void)state;
   struct client c;
   client_open(&c);
@@ -164,9 +164,9 @@ static void padding_is_not_readable(void **state) {
 int main(void) {
   setenv("TEGRACL_EMULATOR", "check:leaks", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(check_modes),
+      cmocka_unit_test(reports_check_mode),
       cmocka_unit_test(invalid_notes_are_refused),
-      cmocka_unit_test(unmapped_twice),
+      cmocka_unit_test(reports_second_unmap_of_a_buffer),
       cmocka_unit_test(leaks_are_reported),
       cmocka_unit_test(mappings_are_not_adjacent),
       cmocka_unit_test_setup_teardown(padding_is_not_readable, fixture_setup, fixture_teardown),

@@ -630,8 +630,8 @@ static void invalid_headers_are_refused(void **state) {
   }
 }
 
-/* The header for unused slots: docs/hardware/textures.md 1.3. */
-static void empty_header(void **state) {
+/* The header of unused slots reads as zeros and has size 0 (docs/hardware/textures.md 1.3). */
+static void empty_header_reads_as_zeros(void **state) {
   (void)state;
   uint32_t header[EMU_TEXTURE_WORDS] = {0}, got[4];
   struct emu_texture texture;
@@ -726,7 +726,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(halves_round_to_nearest),
       cmocka_unit_test(conversions_saturate),
       cmocka_unit_test(invalid_headers_are_refused),
-      cmocka_unit_test(empty_header),
+      cmocka_unit_test(empty_header_reads_as_zeros),
       cmocka_unit_test(random_headers_are_safe),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
