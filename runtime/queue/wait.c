@@ -43,8 +43,7 @@ static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
 }
 
-/* Lets no thread sleep on a fence of this channel any more, because each sleep could last 100 ms.
- */
+/* Keeps threads from sleeping on fences of this channel, because each sleep could last 100 ms. */
 static void fence_is_late(struct rt_channel *ch) {
   if (!atomic_exchange(&ch->fences_late, true) && rt_debug_choices())
     fprintf(stderr,
