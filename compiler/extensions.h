@@ -31,7 +31,8 @@
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 
-/* Only complete extensions. The platform's extensions are also extensions of the device. */
+/* Extensions of the platform, all of them complete. The platform's extensions are also extensions
+ * of the device. */
 #define CC_PLATFORM_EXTENSIONS(X)                                                                  \
   X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
   X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \

@@ -112,7 +112,7 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
                                         memory_order_relaxed) == (uint32_t)magic + icd_generation;
 }
 
-/* True if the handle is a live object of that kind, created by this driver. */
+/* Return whether the handle is a live object of this kind that this driver has created. */
 #define icd_is_platform(handle)                                                                    \
   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_PLATFORM)
 #define icd_is_device(handle)  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_DEVICE)

@@ -44,7 +44,7 @@ struct rt_device_info {
   uint64_t max_buffer_bytes;
   uint32_t max_param_bytes; /* including the hidden block */
   uint32_t timer_step_ns;   /* 32 */
-  /* True if buffers have the same address on CPU and GPU; false if this process uses those
+  /* Whether buffers have the same address on CPU and GPU. False if this process already uses those
    * addresses. */
   bool shared_addresses;
 };

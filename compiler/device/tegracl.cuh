@@ -111,7 +111,7 @@ OCL_FN double from_bits(ulong x, double) {
 #define OCL_MAP_AUTO_V(f)  OCL_MAP(f, class T, decltype(f(T())), (vec<T, N> a), OCL_AT_V)
 #define OCL_MAP_AUTO_VV(f) OCL_MAP(f, OCL_TYPES2, decltype(f(T(), U())), OCL_PARAMS_VV, OCL_AT_VV)
 
-/* The same as struct kernel_hidden in gpu/cubin/kernel_code.h. */
+/* Must equal struct kernel_hidden in gpu/cubin/kernel_code.h. */
 struct hidden {
   ulong global_offset[3];
   ulong global_size[3];

@@ -11,7 +11,8 @@ bool lower_is_kernel(LLVMValueRef function) {
   return LLVMGetFunctionCallConv(function) == SPIR_KERNEL && !LLVMIsDeclaration(function);
 }
 
-/* True for OpenCL C 1.x and with -cl-uniform-work-group-size. */
+/* Returns whether all work-groups must have the same size, as in OpenCL C 1.x and with
+ * -cl-uniform-work-group-size. */
 bool lower_is_uniform(LLVMValueRef kernel) {
   static const char name[] = "uniform-work-group-size", yes[] = "true";
   unsigned size = 0;

@@ -38,10 +38,10 @@ bool emu_grids_use_textures(const struct emu_channel *channel);
 /* Runs the channel's grids. Returns EMU_NEXT when all have ended, or EMU_AGAIN if the turn is over
  * or none may start yet (channel->engine->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
-/* Returns whether the TSG's preemption mode lets the channel's grids be preempted now. Call between
- * turns. */
+/* Returns whether the TSG's preemption mode lets the channel's grids be preempted now. Must be
+ * called between turns. */
 bool emu_grids_give_way(const struct emu_channel *channel);
-/* Drops the channel's grids. Call between turns; the caller holds gpu.lock. */
+/* Drops the channel's grids. Must be called between turns, with gpu.lock held. */
 void emu_grids_drop(struct emu_channel *channel);
 /* Profile mode: adds the counts of a CTA that has ended. */
 void emu_grid_count(const struct sm_grid *grid, const struct sm_counts *counts);

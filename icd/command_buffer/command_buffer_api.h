@@ -73,7 +73,7 @@ typedef struct _cl_mutable_dispatch_exec_info_khr {
 } cl_mutable_dispatch_exec_info_khr;
 #endif
 
-/* Not in the first drafts. */
+/* The first drafts of the extension lack these. */
 #ifndef CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR
 #define CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR 0x129A
 #endif

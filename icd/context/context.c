@@ -162,7 +162,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
   for (cl_uint i = 0; i < num_devices; i++) /* duplicates are allowed and ignored */
     if (!icd_is_device(devices[i]))
       return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_DEVICE,
-                           "devices[%u] %p is not a device of tegracl", i, (void *)devices[i]);
+                           "devices[%u] %p is not a valid cl_device_id", i, (void *)devices[i]);
   return create_context(properties, count, devices[0], pfn_notify, user_data, errcode_ret,
                         __func__);
 }

@@ -12,7 +12,7 @@
 /* X(name, version). Only if buffers have the same address for CPU and GPU. */
 #define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
 
-/* Only if programs can be created from SPIR-V. */
+/* Extensions that are reported only if programs can be created from SPIR-V. */
 #define IL_EXTENSIONS(X)                                                                           \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
   X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \

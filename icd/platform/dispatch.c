@@ -188,7 +188,7 @@ _Static_assert(offsetof(cl_icd_dispatch, clSetContextDestructorCallback) / sizeo
                    sizeof(cl_icd_dispatch) <= sizeof(icd_dispatch),
                "cl_icd_dispatch is not that of OpenCL 3.0 or 3.1");
 
-/* The same functions, wrapped to record calls on the timeline (generate_timed.py). */
+/* Wrappers of these functions that record calls on the timeline (generate_timed.py). */
 #define AS_TIMED(name)       extern __typeof__(name) icd_timed_##name;
 #define AS_TIMED_DRAFT(name) AS_TIMED(icd_##name)
 ENTRIES(AS_TIMED)

@@ -38,7 +38,7 @@ void icd_program_remove_kernel(cl_program program);
 /* Creates the units of an accepted build, and takes over its reference even on failure. Returns
  * false if out of memory. */
 bool icd_units_make(struct cc_background *background, struct icd_units *units);
-/* Also cancels the build. */
+/* Frees the units, and cancels their build. */
 void icd_units_drop(struct icd_units *units);
 
 #endif

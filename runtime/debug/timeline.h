@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-/* True if there is a timeline. Valid after rt_timeline_begin. */
+/* Whether events are recorded. Valid after rt_timeline_begin. */
 extern bool rt_timeline_is_on;
 #define rt_timeline_on() __builtin_expect(rt_timeline_is_on, false)
 

@@ -22,7 +22,7 @@ void rt_timeline_drain_all(struct rt_context *context);
 /* Forgets a queue's launches. */
 void rt_timeline_queue_end(struct rt_queue *queue);
 
-/* To be called in a child of fork, like rt_timeline_forked. */
+/* Resets the lock of the timeline's clock in a child of fork. */
 void rt_timeline_gpu_forked(void);
 
 #endif

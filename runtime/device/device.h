@@ -17,8 +17,8 @@ struct rt_device {
   int ctrl_fd;
   int fence_fd;    /* creates syncpoint fences; -1 if unavailable */
   int emulator_fd; /* -1 on a board */
-  /* Held while memory is mapped or unmapped for both GPU and CPU. An address that the GPU's address
-   * space hands out is then also free for the CPU. */
+  /* Locked while memory is mapped or unmapped for both GPU and CPU, so that an address that the
+   * GPU's address space hands out is also free for the CPU. */
   struct base_mutex addresses;
   struct base_mutex allocation;  /* held during a large allocation; see available.h */
   _Atomic uint64_t unseen_bytes; /* small allocations since the last check of free memory */
@@ -45,7 +45,8 @@ static inline uint32_t rt_request(const struct rt_device *device, uint32_t reque
 /* Opens the GPU through an implementation of the kernel interface. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
 
-/* To be called in a child of fork, where the parent's nodes and mappings do not exist. */
+/* Forgets the parent's nodes and mappings in a child of fork, where they do not exist, and resets
+ * the locks. */
 void rt_device_forget(struct rt_device *device);
 
 /* Map and unmap the user-mode page, which is mapped while at least one channel holds it. A channel

@@ -26,9 +26,9 @@ int rt_memory_create(struct rt_device *device, int as_fd, uint64_t size, enum rt
 int rt_memory_import(struct rt_device *device, int as_fd, int fd, struct rt_memory *memory);
 int rt_memory_import_host(struct rt_device *device, int as_fd, void *pages, uint64_t size,
                           struct rt_memory *memory);
-/* To be called after a fork. Copy-on-write may have given the process new pages, or will at its
- * next store, while the GPU still uses the old ones. Replaces the GPU mapping with one of the
- * current pages. */
+/* Replaces the GPU mapping with one of the process's current pages. Must be called after a fork,
+ * because copy-on-write may have given the process new pages, or will at its next store, while the
+ * GPU still uses the old ones. */
 int rt_memory_renew_host(struct rt_device *device, void *pages, struct rt_memory *memory);
 /* Closes the dmabuf fd. The mappings keep the memory (docs/hardware/kernel-interface.md 3.2). */
 void rt_memory_drop_fd(struct rt_device *device, struct rt_memory *memory);

@@ -27,7 +27,7 @@ uint64_t rt_range_end(int range);
  * shadow is there (docs/hardware/kernel-interface.md 4.4). */
 bool rt_ranges_are_free(void);
 
-/* To be called in a child of fork: all ranges are free there. */
+/* Marks all ranges as free in a child of fork. */
 void rt_ranges_forget(void);
 
 #endif

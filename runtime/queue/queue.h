@@ -186,7 +186,7 @@ uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const c
  * that start the grid, and holds the pool's lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
 
-/* True if state must be emitted before the next submission; rt_slice_begin does so. */
+/* Returns whether state must be emitted before the next submission. rt_slice_begin emits it. */
 bool rt_queue_is_due(const struct rt_queue *queue);
 
 /* Like rt_slice_put, for a complete pushbuffer that is not in the ring. The release that ends it

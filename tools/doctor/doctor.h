@@ -106,8 +106,8 @@ struct step {
   bool (*run)(struct doctor *doctor);
   const char *meaning; /* of its failure */
   const char *remedy;  /* used if the step itself gives no advice */
-  /* Only for experiments: the question in docs/hardware.md that it answers, and the driver's
-   * choice that depends on it (runtime/device/choices.h). Otherwise NULL. */
+  /* The question in docs/hardware.md that an experiment answers, and the driver's choice that
+   * depends on it (runtime/device/choices.h). NULL for other steps. */
   const char *question, *choice;
 };
 

@@ -99,7 +99,7 @@ static bool is_node(const char *target) {
          strcmp(target, "/dev/nvmap") == 0;
 }
 
-/* Also returns false if this user may not inspect the process. */
+/* Returns whether the process has opened a node of the GPU, as far as this user may inspect it. */
 static bool holds_node(const char *root, const char *pid) {
   char folder[PATH_MAX], target[256];
   snprintf(folder, sizeof(folder), "%s/proc/%s/fd", root, pid);
