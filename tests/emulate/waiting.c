@@ -21,7 +21,7 @@ static void sleep_ms(long ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS}, NULL);
 }
 
-/* Nothing runs without a doorbell, nor after one with another token or at another place. */
+/* Checks that work runs only after a doorbell with its token in the right register. */
 static void doorbell_only(struct orin *orin, struct orin_channel *channel,
                           const struct orin_buffer *data) {
   orin_push_release(channel, data->va, 1);

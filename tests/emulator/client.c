@@ -96,7 +96,7 @@ void channel_open(struct client *c, struct channel *ch, uint32_t entries, uint32
   ch->fd = open.out.channel_fd;
   struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
   io(c->as, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
-  /* A subcontext of its own, which ends with its last channel. */
+  /* Gives the channel its own subcontext, which ends with its last channel. */
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as};
   io(c->tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
   struct nvgpu_tsg_bind_channel_ex_args bind = {.channel_fd = ch->fd, .subcontext_id = sub.veid};

@@ -85,7 +85,7 @@ static void fuzz_qmd(struct client *c) {
     uint32_t *q = (uint32_t *)(void *)((char *)b.cpu + 0x1000 + i * QMD_BYTES);
     qmd_make(q, b.va, b.va + 0x8000, 1 + rnd() % 8);
     for (uint32_t j = rnd() % 3; j > 0; j--) {
-      /* Not the grid's size: 2^32 CTAs are legal, but take too long. */
+      /* Keeps the grid's size, because 2^32 CTAs are legal but take too long. */
       const struct hw_field_name *field = &qmd_fields[rnd() % qmd_field_count];
       if (strncmp(field->name, "CTA_RASTER", 10) != 0)
         qmd_set(q, field->high, field->low, rnd());

@@ -191,7 +191,7 @@ static void creates_images_in_buffers_and_images(void **state) {
   assert_null(clCreateImage(fixture->context, CL_MEM_USE_HOST_PTR, &rgba8, &flat, memory, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 
-  /* The same texels, with a different interpretation of their channels. */
+  /* A view of the same texels can interpret their channels differently. */
   const cl_image_format srgb = {CL_sRGBA, CL_UNORM_INT8}, bgra = {CL_BGRA, CL_UNORM_INT8};
   flat.mem_object = image;
   cl_mem view = make(fixture, 0, &srgb, &flat, NULL);
@@ -552,8 +552,8 @@ static void overlapping_writable_maps_fail(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The same for memory objects that share memory: a buffer, a sub-buffer, and an image in it with
- * gaps between its rows. */
+/* Overlapping maps also fail if different memory objects share the memory: a buffer, a sub-buffer,
+ * and an image in it with gaps between its rows. */
 static void overlapping_maps_of_parts_fail(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;

@@ -142,7 +142,7 @@ static void program_with_kernels_is_not_rebuilt(void **state) {
   assert_int_equal(build_status(fixture, fixture->program), CL_BUILD_SUCCESS);
 }
 
-/* The same while the GPU still runs the released kernel. */
+/* A program can be built again while the GPU still runs a kernel that was released. */
 static void program_is_rebuilt_while_a_kernel_runs(void **state) {
   struct fixture *fixture = *state;
   enum { N = 64 };
@@ -555,7 +555,8 @@ static void release_while_waiting(void **state) {
   assert_cl(clReleaseKernel(kernel));
 }
 
-/* A build goes on while the program has a kernel, and is cancelled then. */
+/* A build continues while the program has a kernel, and is cancelled when the kernel is released.
+ */
 static void kernels_keep_build(void **state) {
   struct fixture *fixture = *state;
   cl_program program = build_units(fixture);

@@ -32,7 +32,7 @@ struct fake_alive fake_os_alive(void);
  * -ENOENT. */
 void fake_os_emulator_node(int result);
 
-/* From now on this SM reports an error of the warp at pc. */
+/* Makes this SM report an error of the warp at pc. */
 void fake_os_sm_error(unsigned sm, unsigned long long pc);
 
 /* Returns the end of the address range of the last context. */

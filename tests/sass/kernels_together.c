@@ -76,7 +76,7 @@ static bool test_produce_consume(struct module *m) {
          check("producers and consumers of a block", !memcmp(out.host, want, sizeof want));
 }
 
-/* The same as in together.cu. */
+/* Must equal the struct in together.cu. */
 struct totals {
   u32 add, min, and, or, xor, inc, dec, exch, got, cas, tickets, histogram[16];
   int32_t max;

@@ -390,7 +390,7 @@ static void dependent_grid_waits_for_counter(void **state) {
   fixture_launch(f, 0, PCAS_SCHEDULE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 6);
-  /* The same through the action instead of the field. */
+  /* The action, instead of the field, can require scheduling. */
   qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 0);
   fixture_launch(f, 0, PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);

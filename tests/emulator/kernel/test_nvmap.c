@@ -123,7 +123,7 @@ static void read_only_holder_gains_no_rights(void **state) {
   assert_int_equal(OS->close(read_only), 0);
   assert_int_equal(OS->close(b.fd), 0);
   free_id(dup.dup_handle);
-  /* The same after the owner's fds have been closed. */
+  /* Nothing changes when the owner's fds have been closed. */
   assert_int_equal(ftruncate(again, 0), -1);
   assert_int_equal(pwrite(again, "", 1, 2 * PAGE), -1);
   assert_int_equal(errno, EPERM);

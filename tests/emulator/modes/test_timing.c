@@ -72,7 +72,7 @@ static void wait_for_idle(struct fixture *f) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
 }
 
-/* Launches, with a descriptor of its own, a grid that increments COUNT once in each work-group. */
+/* Launches, with its own descriptor, a grid that increments COUNT once in each work-group. */
 static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
   uint64_t program = fixture_program(
       f, 0,
@@ -81,7 +81,7 @@ static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
   fixture_launch(f, slot, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* The same for a grid that sets RESULT to word 0 of its constant bank. */
+/* Launches, with its own descriptor, a grid that sets RESULT to word 0 of its constant bank. */
 static void launch_read(struct fixture *f, unsigned slot, uint64_t bank) {
   uint64_t program = fixture_program(
       f, 1, &(struct fake_program){.operation = FAKE_BANK, .address = f->data.va + RESULT});
@@ -104,7 +104,7 @@ static bool rewritten_qmd(struct fixture *f, unsigned round, bool right) {
   return run(f) && *word_at(f, COUNT) == (round + 1) * UINT64_C(3);
 }
 
-/* The same with a constant bank. */
+/* A constant bank is rewritten before the GPU has read it. */
 static bool rewritten_bank(struct fixture *f, unsigned round, bool right) {
   uint32_t *bank = (uint32_t *)(void *)((char *)f->code.cpu + BANK);
   *bank = 2 * round + 1;
@@ -237,7 +237,7 @@ static bool replaced_pool(struct fixture *f, unsigned round, bool right) {
   return good;
 }
 
-/* The same: the pool is freed while a kernel uses it. */
+/* 4.3, trap 23: the local-memory pool is freed while a kernel uses it. */
 static bool freed_pool(struct fixture *f, unsigned round, bool right) {
   struct buffer pool = buffer_create(&f->c, (uint64_t)TPC_BYTES * TPCS, true);
   wait_for_idle(f);

@@ -138,7 +138,7 @@ static void fail(unsigned kind) {
     usleep(1000);
   CHECK(called == EVENTS - 1);
   CHECK(told >= 1);
-  /* From now on calls on the context fail. */
+  /* Further calls on the context fail. */
   char message[1024];
   CHECK_CL(clGetContextInfo(own, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
            CL_SUCCESS);

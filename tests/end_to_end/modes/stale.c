@@ -13,7 +13,7 @@ enum {
   SEEDS = 12,
   SOURCE_BYTES = 1 << 16,
   STALE = 99,
-  /* The same values as in stale.cl. */
+  /* These must equal the values in stale.cl. */
   GROUPS = 24,
   WORDS = 4096,
   ROUND_AT = 2048,

@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
   size_t size, cubin_size;
   unsigned char *binary = offline_compile(argv[1], "bin", argv[2], &size);
   unsigned char *cubin = offline_compile(argv[1], "cubin", argv[2], &cubin_size);
-  /* From here on no compiler is available. */
+  /* No compiler is available any more. */
   setenv("TEGRACL_COMPILER", "/nonexistent", 1);
   struct opencl opencl;
   opencl_open_with_notify(&opencl, listen);

@@ -446,7 +446,7 @@ static void *run(void *data) {
       work->times->end_ns = gpu_clock() + 32;
     if (work->times)
       ((struct times *)work->times)->pending = false;
-    /* From here other threads may change or destroy what the work has used. */
+    /* After this, other threads may change or destroy objects that the work has used. */
     if (work->recording)
       work->recording->in_flight--;
     if (good && !dead)

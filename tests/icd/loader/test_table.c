@@ -168,7 +168,8 @@ static void use(const struct data *loader, cl_platform_id platform) {
   assert_cl(CALL(context, clReleaseContext, context));
 }
 
-/* Also uses a second loader after the first was unloaded and its memory freed. */
+/* Objects carry the loader's data, also of a second loader after the first was unloaded and its
+ * memory was freed. */
 static void objects_carry_the_loaders_data(void **state) {
   (void)state;
   cl_platform_id platform = the_platform();
