@@ -110,7 +110,7 @@ static void aborts_on_two_locks_of_one_row(void **state) {
       "holds CONTEXT (objects.h: context)\n");
 }
 
-/* A trylock may break the order, but a lock taken after it may not. */
+/* A trylock may violate the order, but a lock taken after it may not. */
 static void take_program_after_trylock(void) {
   if (base_mutex_trylock(&context) || base_mutex_trylock(&other_context))
     _exit(1);

@@ -16,7 +16,7 @@ static void *data_at(struct fixture *f, unsigned offset) {
 }
 
 /* test_gpu_submit: payload and time */
-static void release_with_time(void **state) {
+static void release_writes_payload_and_time(void **state) {
   struct fixture *f = *state;
   push_semaphore(&f->ch, f->data.va, 0xdeadbeef42, RELEASE_64_WFI_TIME);
   submit(&f->c, &f->ch);
@@ -27,7 +27,7 @@ static void release_with_time(void **state) {
 }
 
 /* Test 13: SET_OBJECT of compute and copy, then a release. */
-static void bring_up_test_13(void **state) {
+static void release_works_after_set_object(void **state) {
   struct fixture *f = *state;
   push(&f->ch, 0x20012000);
   push(&f->ch, 0xc7c0);
@@ -82,8 +82,10 @@ static void launch_without_windows_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(release_with_time, fixture_setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(bring_up_test_13, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(release_writes_payload_and_time, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(release_works_after_set_object, fixture_setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(four_launch_actions_run_grids, fixture_setup,
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(gpfifo_ring_wraps_around, fixture_setup, fixture_teardown),

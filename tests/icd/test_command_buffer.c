@@ -185,7 +185,7 @@ static void *resume_soon(void *data) {
 }
 
 /* A replay that fails after the GPU has got the first of its times, which it may still write. */
-static void failed_replay_with_times(void **state) {
+static void failed_replay_keeps_times_until_written(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   struct sum sum = make_sum(fixture, 1);
@@ -288,7 +288,7 @@ int main(void) {
       TEST(failed_updates_change_nothing),
       TEST(kernel_faults_fail_replays),
       TEST(failed_wait_lists_fail_replays),
-      TEST(failed_replay_with_times),
+      TEST(failed_replay_keeps_times_until_written),
       TEST(sync_points_order_commands),
       TEST(queries_return_state_and_properties),
   };

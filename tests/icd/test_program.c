@@ -452,8 +452,8 @@ static void compiled_programs_are_linked(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
-/* Of a link with a callback there is a program and a call of it, or neither. */
-static void links_without_memory(void **state) {
+/* A link with a callback returns a program and calls back, or does neither. */
+static void links_without_memory_fail_or_call_back(void **state) {
   struct fixture *fixture = *state;
   cl_program object = new_program(fixture, "x");
   sem_t done;
@@ -525,7 +525,7 @@ static void *create_add(void *program) {
 }
 
 /* The unit that a kernel should be in lacks it. */
-static void kernel_missing_in_unit(void **state) {
+static void kernel_missing_in_unit_is_an_error(void **state) {
   struct fixture *fixture = *state;
   cl_program program = build_units(fixture);
   cl_int code;
@@ -541,7 +541,7 @@ static void kernel_missing_in_unit(void **state) {
 }
 
 /* The program is released while a thread waits for a unit of it. */
-static void release_while_waiting(void **state) {
+static void program_may_be_released_while_a_thread_waits(void **state) {
   struct fixture *fixture = *state;
   cl_program program = build_units(fixture);
   pthread_t thread;
@@ -557,7 +557,7 @@ static void release_while_waiting(void **state) {
 
 /* A build continues while the program has a kernel, and is cancelled when the kernel is released.
  */
-static void kernels_keep_build(void **state) {
+static void build_continues_while_a_kernel_exists(void **state) {
   struct fixture *fixture = *state;
   cl_program program = build_units(fixture);
   fake_finish_units();
@@ -572,8 +572,8 @@ static void kernels_keep_build(void **state) {
   assert_true(fake_was_cancelled());
 }
 
-/* The folder is that in which a build was called, not that in which its thread begins. */
-static void folder_of_build(void **state) {
+/* A build uses the directory in which it was called, not that in which its thread starts. */
+static void build_uses_directory_of_the_call(void **state) {
   struct fixture *fixture = *state;
   char *here = getcwd(NULL, 0);
   sem_t done;
@@ -756,11 +756,11 @@ int main(void) {
       TEST(compiled_programs_are_linked),
       TEST(programs_of_another_context_are_refused),
       TEST(unsupported_functions_return_errors),
-      TEST(kernel_missing_in_unit),
-      TEST(release_while_waiting),
-      TEST(kernels_keep_build),
-      TEST(folder_of_build),
-      TEST(links_without_memory),
+      TEST(kernel_missing_in_unit_is_an_error),
+      TEST(program_may_be_released_while_a_thread_waits),
+      TEST(build_continues_while_a_kernel_exists),
+      TEST(build_uses_directory_of_the_call),
+      TEST(links_without_memory_fail_or_call_back),
       TEST(threads_build_programs),
       cmocka_unit_test_setup_teardown(notify_callback_may_query_the_program, setup_querying,
                                       fixture_teardown),

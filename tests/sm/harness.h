@@ -26,7 +26,7 @@ void module_free(struct module *m);
 void module_forget_code(struct module *m);
 /* Makes later grids of the module be watched. Drops the decoded code. */
 void module_watch(struct module *m, const struct sm_watch *watch);
-/* Lets watched grids of the module record which bytes of its memory are written, and who accesses
+/* Makes watched grids of the module record which bytes of its memory are written, and who accesses
  * them. All bytes count as written at first. Returns false if out of memory. */
 bool module_record(struct module *m);
 /* Makes bytes count as written, or as never written. */

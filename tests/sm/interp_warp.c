@@ -179,13 +179,13 @@ static uint32_t pick4(uint32_t t, uint32_t a, uint32_t b, uint32_t c, uint32_t d
   return t % 4 == 0 ? a : t % 4 == 1 ? b : t % 4 == 2 ? c : d;
 }
 
-static void shuffles(void **unused) {
+static void shuffles_exchange_values(void **unused) {
   expect_done("shuffle", 1, 32);
   CHECK(128, pick4(t, t / 4 * 7 % 32 * 3 + 1, (t / 4 < 3 ? t / 4 : t / 4 - 3) * 3 + 1,
                    (t / 4 % 16 + 5 < 16 ? t / 4 + 5 : t / 4) * 3 + 1, ((t / 4) ^ 9) * 3 + 1))
 }
 
-static void votes(void **unused) {
+static void votes_and_matches_return_masks(void **unused) {
   expect_done("vote", 1, 64);
   for (uint32_t t = 0; t < 64; t++) {
     uint32_t ballot = 0, match = 0;
@@ -200,7 +200,7 @@ static void votes(void **unused) {
   }
 }
 
-static void warp_reductions(void **unused) {
+static void warp_reductions_return_results(void **unused) {
   expect_done("reduce", 1, 32);
   uint32_t max = 0, min = ~0u, or = 0;
   for (uint32_t t = 0; t < 32; t++) {
@@ -241,7 +241,7 @@ static uint32_t fib(uint32_t n) {
   return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-static void recursive_calls(void **unused) {
+static void recursive_calls_return(void **unused) {
   expect_done("recurse", 1, 64);
   CHECK(64, fib(t % 13))
 }
@@ -251,7 +251,7 @@ static uint32_t choose(uint32_t t) {
   return r[t % 11];
 }
 
-static void switch_statement(void **unused) {
+static void switch_reaches_every_case(void **unused) {
   expect_done("choose", 1, 96);
   CHECK(96, choose(t))
 }
@@ -270,12 +270,12 @@ static uint32_t local_array(uint32_t t) {
   return s;
 }
 
-static void array_in_local_memory(void **unused) {
+static void array_in_local_memory_keeps_values(void **unused) {
   expect_done("local_array", 1, 64);
   CHECK(64, local_array(t))
 }
 
-static void generic_addresses(void **unused) {
+static void generic_addresses_reach_each_space(void **unused) {
   expect_done("generic", 1, 64);
   CHECK(64, t % 3 == 0 ? t + 5 : t % 3 == 1 ? 12 : 5)
 }
@@ -302,7 +302,7 @@ static void tiled_matrix_product(void **unused) {
     }
 }
 
-static void sum_over_block(void **unused) {
+static void sum_over_block_is_right(void **unused) {
   expect_done("block_sum", 5, 256);
   uint32_t sum = 0;
   for (uint32_t t = 0; t < 256; t++)
@@ -311,7 +311,7 @@ static void sum_over_block(void **unused) {
   expect_done("block_sum", 2, 1024);
 }
 
-static void barrier_reductions(void **unused) {
+static void barrier_reductions_count_predicates(void **unused) {
   expect_done("counts", 1, 200);
   CHECK(600, t % 3 == 0 ? 40 : 1)
   expect_done("counts", 1, 70);
@@ -565,18 +565,18 @@ int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shuffles),
-      cmocka_unit_test(votes),
-      cmocka_unit_test(warp_reductions),
+      cmocka_unit_test(shuffles_exchange_values),
+      cmocka_unit_test(votes_and_matches_return_masks),
+      cmocka_unit_test(warp_reductions_return_results),
       cmocka_unit_test(divergent_branches_reconverge),
-      cmocka_unit_test(recursive_calls),
-      cmocka_unit_test(switch_statement),
+      cmocka_unit_test(recursive_calls_return),
+      cmocka_unit_test(switch_reaches_every_case),
       cmocka_unit_test(calls_through_function_pointers),
-      cmocka_unit_test(array_in_local_memory),
-      cmocka_unit_test(generic_addresses),
+      cmocka_unit_test(array_in_local_memory_keeps_values),
+      cmocka_unit_test(generic_addresses_reach_each_space),
       cmocka_unit_test(tiled_matrix_product),
-      cmocka_unit_test(sum_over_block),
-      cmocka_unit_test(barrier_reductions),
+      cmocka_unit_test(sum_over_block_is_right),
+      cmocka_unit_test(barrier_reductions_count_predicates),
       cmocka_unit_test(atomics_from_all_lanes),
       cmocka_unit_test(spin_lock_is_exclusive),
       cmocka_unit_test(lanes_wait_for_each_other),

@@ -179,7 +179,7 @@ void *__wrap_calloc(size_t count, size_t size) {
 }
 
 /* A failed allocation causes an error status, but no crash or leak. */
-static void test_failed_allocations(void **state) {
+static void test_failed_allocations_are_reported(void **state) {
   (void)state;
   struct bytes binary = write_program(&hidden, 1);
   enum cc_status status = CC_OUT_OF_MEMORY;
@@ -368,7 +368,7 @@ int main(void) {
       cmocka_unit_test(test_detects_every_changed_bit),
       cmocka_unit_test(test_refuses_metadata_unlike_code),
       cmocka_unit_test(test_reads_program_without_kernels),
-      cmocka_unit_test(test_failed_allocations),
+      cmocka_unit_test(test_failed_allocations_are_reported),
       cmocka_unit_test(test_refuses_values_out_of_range),
       cmocka_unit_test(test_reads_sections_of_units),
       cmocka_unit_test(test_refuses_damaged_units),

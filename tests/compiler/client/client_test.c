@@ -89,7 +89,7 @@ static void cache_off(void) {
   setenv("TEGRACL_CACHE", "0", 1);
 }
 
-static void test_job_arrives(void **state) {
+static void test_compiler_gets_whole_job(void **state) {
   (void)state;
   cache_off();
   struct cc_result result;
@@ -120,7 +120,7 @@ static void test_helper_is_reused(void **state) {
   unsetenv("TEGRACL_TEST_VARIABLE");
 }
 
-static void test_build_failure(void **state) {
+static void test_helper_survives_build_failure(void **state) {
   (void)state;
   cache_off();
   int helper = build_and_tell_helper("kernel");
@@ -149,7 +149,7 @@ static void test_kills_hanging_helper(void **state) {
   build_and_tell_helper("kernel");
 }
 
-static void test_protocol_errors(void **state) {
+static void test_reports_protocol_errors(void **state) {
   (void)state;
   cache_off();
   setenv("FAKE_COMPILER", "junk", 1);
@@ -183,7 +183,7 @@ static void test_reports_missing_compiler(void **state) {
 }
 
 /* A helper that was killed while idle is replaced silently. */
-static void test_killed_while_idle(void **state) {
+static void test_replaces_killed_idle_helper(void **state) {
   (void)state;
   cache_off();
   int helper = build_and_tell_helper("kernel");
@@ -307,7 +307,7 @@ int __wrap_kill(pid_t pid, int signal) {
 
 /* If an application waits for all its children, it reaps the helper, whose process
  * ID may be reused at once. No signal may be sent to it. */
-static void test_reaped_by_application(void **state) {
+static void test_reaped_helper_gets_no_signal(void **state) {
   (void)state;
   cache_off();
   for (pidfds = PIDFD_GROUPS; pidfds <= PIDFD_NONE; pidfds++) {
@@ -675,7 +675,7 @@ static int count_files(const char *path) {
 }
 
 /* The disk may become full at any time: the build succeeds, and no partial entry remains. */
-static void test_full_disk(void **state) {
+static void test_builds_with_full_disk(void **state) {
   (void)state;
   enum { STEP = 20, LEAST_BYTES = 100 }; /* smaller than an entry */
   char path[256], entry[512];
@@ -761,7 +761,7 @@ static void test_survives_killed_processes(void **state) {
 }
 
 /* The least recently used entry is removed first. */
-static void test_size_limit(void **state) {
+static void test_size_limit_removes_oldest_entry(void **state) {
   (void)state;
   enum { FILLER = 300 * 1000, BUILDS = 8 };
   char path[256], name[512], source[32];
@@ -987,7 +987,7 @@ static void test_equal_hashes_in_cache(void **state) {
 }
 
 /* Concurrent builds with the same hash are not merged. */
-static void test_equal_hashes_at_once(void **state) {
+static void test_equal_hashes_are_not_merged(void **state) {
   (void)state;
   static const struct cache_tools tools;
   struct cache_key keys[2];
@@ -1059,17 +1059,17 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_job_arrives),
+      cmocka_unit_test(test_compiler_gets_whole_job),
       cmocka_unit_test(test_helper_is_reused),
-      cmocka_unit_test(test_build_failure),
+      cmocka_unit_test(test_helper_survives_build_failure),
       cmocka_unit_test(test_reports_crashed_helper),
       cmocka_unit_test(test_kills_hanging_helper),
-      cmocka_unit_test(test_protocol_errors),
+      cmocka_unit_test(test_reports_protocol_errors),
       cmocka_unit_test(test_reports_missing_compiler),
-      cmocka_unit_test(test_killed_while_idle),
+      cmocka_unit_test(test_replaces_killed_idle_helper),
       cmocka_unit_test(test_builds_in_8_threads),
       cmocka_unit_test(test_equal_builds_compile_once),
-      cmocka_unit_test(test_reaped_by_application),
+      cmocka_unit_test(test_reaped_helper_gets_no_signal),
       cmocka_unit_test(test_leaks_no_descriptors),
       cmocka_unit_test(test_reports_lack_of_descriptors),
       cmocka_unit_test(test_child_starts_own_helpers),
@@ -1081,17 +1081,17 @@ int main(void) {
       cmocka_unit_test(test_unpredictable_programs_not_cached),
       cmocka_unit_test(test_changed_headers_cause_builds),
       cmocka_unit_test(test_builds_in_folder_of_job),
-      cmocka_unit_test(test_full_disk),
+      cmocka_unit_test(test_builds_with_full_disk),
       cmocka_unit_test(test_entries_are_private),
       cmocka_unit_test(test_survives_killed_processes),
-      cmocka_unit_test(test_size_limit),
+      cmocka_unit_test(test_size_limit_removes_oldest_entry),
       cmocka_unit_test(test_builds_without_writable_cache),
       cmocka_unit_test(test_removes_oldest_entries),
       cmocka_unit_test(test_keeps_foreign_files),
       cmocka_unit_test(test_ignores_pipe_as_entry),
       cmocka_unit_test(test_ignores_writable_folder),
       cmocka_unit_test(test_equal_hashes_in_cache),
-      cmocka_unit_test(test_equal_hashes_at_once),
+      cmocka_unit_test(test_equal_hashes_are_not_merged),
       cmocka_unit_test(test_refuses_truncated_request),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -94,7 +94,7 @@ static void test_refuses_name_of_source(void **state) {
 }
 
 /* More headers than the usual limit of open files. */
-static void test_many_headers(void **state) {
+static void test_builds_with_2000_headers(void **state) {
   (void)state;
   enum { HEADERS = 2000 };
   static struct cc_header headers[HEADERS];
@@ -197,7 +197,7 @@ int main(void) {
       cmocka_unit_test(test_finds_headers_by_name),
       cmocka_unit_test(test_refuses_names_outside_folder),
       cmocka_unit_test(test_refuses_name_of_source),
-      cmocka_unit_test(test_many_headers),
+      cmocka_unit_test(test_builds_with_2000_headers),
       cmocka_unit_test(test_killed_builds_leave_no_files),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -190,7 +190,7 @@ static void copies_exchange_and_fill_components(void **state) {
       assert_true(((uint64_t *)(void *)to)[y * 6 + i] == UINT64_C(0xccccddddaaaabbbb));
 }
 
-static void copy_semaphores(void **state) {
+static void copy_semaphores_release_and_reduce(void **state) {
   struct fixture *f = *state;
   const float a = 1.5f, b = 2.25f, sum = a + b;
   uint32_t b_bits;
@@ -451,7 +451,7 @@ static void resumed_grid_runs_remaining_ctas(void **state) {
 }
 
 /* Releases of a descriptor: reductions, two words, 64 bits. */
-static void reductions_of_a_grid(void **state) {
+static void qmd_releases_can_reduce(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
   qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
@@ -783,7 +783,7 @@ int main(void) {
       TEST(block_linear_copies),
       TEST(block_linear_inline_data),
       TEST(copies_exchange_and_fill_components),
-      TEST(copy_semaphores),
+      TEST(copy_semaphores_release_and_reduce),
       cmocka_unit_test(invalid_copy_methods_fault),
       TEST(pipelined_copies),
       TEST(endless_copy_does_not_block_others),
@@ -791,7 +791,7 @@ int main(void) {
       TEST(dependent_grid_waits_for_counter),
       cmocka_unit_test(invalid_launch_actions_fault),
       TEST(resumed_grid_runs_remaining_ctas),
-      TEST(reductions_of_a_grid),
+      TEST(qmd_releases_can_reduce),
       TEST(report_acquire_waits_for_payload),
       TEST(methods_that_wait_for_grids),
       TEST(all_channels_get_turns),

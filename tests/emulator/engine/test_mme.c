@@ -109,7 +109,7 @@ static void call(struct fixture *f, const uint32_t *arguments, unsigned count) {
 }
 
 /* Applies each operation to two arguments; the second ALU can use the first one's carry. */
-static void alu_operations(void **state) {
+static void alu_operations_have_expected_results(void **state) {
   static const struct {
     uint8_t first, second;
     uint16_t immediate;
@@ -159,7 +159,7 @@ static void alu_operations(void **state) {
 }
 
 /* A macro sums its arguments: their number, then each of them. The loop waits for them. */
-static void loops_and_arguments(void **state) {
+static void loop_waits_for_arguments(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
   struct mme_instruction *i = add(&m);
@@ -304,8 +304,8 @@ static void bad_macros_fault(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(alu_operations),
-      TEST(loops_and_arguments),
+      TEST(alu_operations_have_expected_results),
+      TEST(loop_waits_for_arguments),
       TEST(branches_and_predicates),
       TEST(data_and_shadow_memory),
       cmocka_unit_test(bad_macros_fault),

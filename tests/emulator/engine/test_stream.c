@@ -191,7 +191,7 @@ static void methods_across_segments(void **state) {
   assert_true(wait_word((char *)ch->userd.cpu + USERD_GP_GET, ch->put));
 }
 
-static void host_methods(void **state) {
+static void host_methods_are_executed(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   push_method(ch, SUBCHANNEL_COPY, NVC76F_NOP, 1);
@@ -207,7 +207,7 @@ static void host_methods(void **state) {
   assert_int_equal(*(uint32_t *)(void *)((char *)ch->userd.cpu + USERD_REF), 0x1234);
 }
 
-static void inline_to_memory(void **state) {
+static void inline_to_memory_writes_lines(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   push_compute_setup(ch);
@@ -497,8 +497,8 @@ int main(void) {
       TEST(semaphore_acquires),
       TEST(all_method_header_forms_are_decoded),
       TEST(methods_across_segments),
-      TEST(host_methods),
-      TEST(inline_to_memory),
+      TEST(host_methods_are_executed),
+      TEST(inline_to_memory_writes_lines),
       TEST(linear_and_pitch_copies),
       TEST(channels_wait_for_each_other),
       TEST(waiting_channel_closes),

@@ -173,7 +173,7 @@ static void bring_up(const void *unused) {
   assert_true(wait_word((char *)ch.push.cpu + 4096, 35));
 }
 
-static void r35_interface(void **state) {
+static void r35_requests_work_on_r35(void **state) {
   with_emulator("l4t:r35", sizes, NULL);
   with_emulator("l4t:r35,board:agx64", bring_up, NULL);
 }
@@ -194,7 +194,7 @@ static void r36_has_no_r35_requests(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(r35_interface),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(r35_requests_work_on_r35),
                                      cmocka_unit_test(r36_has_no_r35_requests)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

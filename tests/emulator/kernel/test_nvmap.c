@@ -58,7 +58,7 @@ static void free_id(uint32_t id) {
 }
 
 /* Section 3.5, FROM_VA: the checks in their order. */
-static void from_va_checks(void **state) {
+static void from_va_checks_arguments_in_order(void **state) {
   char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   char *read_only = own_pages(1, PROT_READ, MAP_PRIVATE);
   char *shared = own_pages(1, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -237,7 +237,7 @@ static void from_va_shares_pages(void **state) {
 
 /* After a fork the client's stores go to another page than the GPU's. A new FROM_VA makes it the
  * same page again. */
-static void from_va_fork(void **state) {
+static void from_va_after_fork_shares_pages_again(void **state) {
   char *p = own_pages(1, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   volatile uint64_t *words = (volatile uint64_t *)p;
   struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p, .size64 = PAGE};
@@ -462,7 +462,7 @@ static void rare_requests_check_arguments(void **state) {
 
 /* GET_FD that fails at the limit of fds leaves none open, and succeeds later. A read-only handle
  * needs two fds for a moment: of the new file, and of another open of it. */
-static void get_fd_at_limit(void **state) {
+static void get_fd_at_limit_leaves_no_fd_open(void **state) {
   struct nvmap_create_handle create = {.size = PAGE};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, create);
   struct nvmap_duplicate_handle dup = {.handle = create.handle,
@@ -486,13 +486,14 @@ static void get_fd_at_limit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(from_va_checks_arguments_in_order, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(size_is_sealed, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_holder_gains_no_rights, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(forged_dmabufs_are_refused, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(get_fd_at_limit, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(get_fd_at_limit_leaves_no_fd_open, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_shares_pages, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(from_va_after_fork_shares_pages_again, setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_handles_cannot_be_written, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(cache_requests_check_ranges, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(rare_requests_check_arguments, setup, fixture_teardown),

@@ -42,7 +42,7 @@ static int remap(struct nvgpu_as_remap_op *ops, uint32_t count, uint32_t *done) 
 }
 
 /* Section 3.2, REMAP: refused requests, and the number of operations reported. */
-static void remap_checks(void **state) {
+static void remap_checks_operations_in_order(void **state) {
   struct buffer b = buffer_create(&f->c, 4 * PAGE, false);
   const uint32_t fd = (uint32_t)b.fd, page = NVGPU_REMAP_PAGE_4K;
   const uint64_t at = AREA / PAGE;
@@ -149,7 +149,7 @@ static void remapped_pages_are_read_and_written(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-static void read_only_remap(void **state) {
+static void store_to_read_only_remap_faults(void **state) {
   struct buffer a = buffer_create(&f->c, PAGE, false);
   struct nvgpu_as_alloc_space_args space = {
       .pages = 1, .page_size = PAGE, .flags = NVGPU_SPACE_SPARSE};
@@ -234,7 +234,7 @@ static void batch_maps_and_unmaps(void **state) {
  * the addresses of contexts and rings. A ring of 2 MiB uses all the space below 2^40 that the
  * fixture's range leaves. A ring of 512 KiB has run on a board, and every ring works in a range
  * with a lower end. */
-static void beyond_40_bits(void **state) {
+static void contexts_beyond_40_bits_are_refused(void **state) {
   enum { BIG = (2 << 20) / GP_ENTRY_BYTES, SMALL = BIG / 4 };
   struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COMPUTE};
   static const struct {
@@ -265,7 +265,7 @@ static void beyond_40_bits(void **state) {
 /* Section 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". Uses the range that CUDA uses: the fixture's
  * range ends 2 MiB below 2^40, and after it the hardware cannot reach the window
  * (docs/hardware/kernel-interface.md trap T1). */
-static void syncpoints_read_only(void **state) {
+static void syncpoint_window_is_read_only(void **state) {
   struct client c;
   struct channel ch;
   client_open_range(&c, 0x4000000, 0x2000000000);
@@ -340,13 +340,13 @@ static void objects_close_in_any_order(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(remap_checks, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(remap_checks_operations_in_order, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(remapped_pages_are_read_and_written, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(read_only_remap, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(store_to_read_only_remap_faults, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(access_to_invalid_entries_faults, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(batch_maps_and_unmaps, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(beyond_40_bits, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(syncpoints_read_only, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(contexts_beyond_40_bits_are_refused, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(syncpoint_window_is_read_only, setup, fixture_teardown),
       cmocka_unit_test(objects_close_in_any_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static bool ready(int fd, int timeout_ms) {
 }
 
 /* Section 3.4, SETUP_BIND without the flag, and ALLOC_GPFIFO_EX. */
-static void ring_setup_checks(void **state) {
+static void ring_setup_checks_sizes(void **state) {
   int fd = bound_channel();
   static const uint32_t bad[] = {0, 2, 3, 6, 1u << 29};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -122,7 +122,7 @@ static void ring_setup_checks(void **state) {
 }
 
 /* SUBMIT_GPFIFO: the checks in their order. */
-static void submit_checks(void **state) {
+static void submit_checks_arguments_in_order(void **state) {
   struct channel r = ring_open();
   uint64_t entry = ring_entry(&r);
   const struct {
@@ -402,8 +402,8 @@ static void acquire_timeout_is_set_at_setup_bind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(ring_setup_checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(submit_checks, setup, teardown),
+      cmocka_unit_test_setup_teardown(ring_setup_checks_sizes, setup, teardown),
+      cmocka_unit_test_setup_teardown(submit_checks_arguments_in_order, setup, teardown),
       cmocka_unit_test_setup_teardown(deterministic_channel_rules, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_return_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_wait_for_fences, setup, teardown),

@@ -55,7 +55,7 @@ static void push_increment(struct channel *ch) {
 }
 
 /* Section 3.6: the checks in their order. */
-static void host1x_checks(void **state) {
+static void host1x_requests_check_arguments_in_order(void **state) {
   struct fixture *f = *state;
   struct host1x_create_fence fence = {.id = 17, .reserved = {1}};
   EXPECT(-EINVAL, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
@@ -97,7 +97,7 @@ static void host1x_checks(void **state) {
   assert_int_equal(OS->ioctl(host1x, HOST1X_IOCTL_CREATE_FENCE, (void *)16), -EFAULT);
 }
 
-static void fences_and_merges(void **state) {
+static void fences_and_merged_fences_are_signalled(void **state) {
   struct fixture *f = *state;
   int one = fence_of(sync_point.syncpoint_max + 1);
   int two = fence_of(sync_point.syncpoint_max + 2);
@@ -323,7 +323,7 @@ static void no_increment_is_missed(void **state) {
 }
 
 /* A merge whose result cannot be copied out leaves no fd. */
-static void merge_into_read_only(void **state) {
+static void failed_merge_leaves_no_fd_open(void **state) {
   const int one = fence_of(sync_point.syncpoint_max + 1);
   struct sync_merge_data *merge =
       mmap(NULL, sizeof(*merge), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -340,9 +340,9 @@ static void merge_into_read_only(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(host1x_checks, setup, teardown),
-      cmocka_unit_test_setup_teardown(fences_and_merges, setup, teardown),
-      cmocka_unit_test_setup_teardown(merge_into_read_only, setup, teardown),
+      cmocka_unit_test_setup_teardown(host1x_requests_check_arguments_in_order, setup, teardown),
+      cmocka_unit_test_setup_teardown(fences_and_merged_fences_are_signalled, setup, teardown),
+      cmocka_unit_test_setup_teardown(failed_merge_leaves_no_fd_open, setup, teardown),
       cmocka_unit_test_setup_teardown(pollfd_reports_once, setup, teardown),
       cmocka_unit_test_setup_teardown(poll_reports_requested_events, setup, teardown),
       cmocka_unit_test_setup_teardown(reset_wakes_waiters, setup, teardown),

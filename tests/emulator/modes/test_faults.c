@@ -147,7 +147,7 @@ static void unused_channel_is_reported(void **state) {
 }
 
 /* An earlier error of tegracl: it opened and closed channels during a long kernel. */
-static void channels_during_kernel(void **state) {
+static void channel_changes_during_kernel_are_reported(void **state) {
   (void)state;
   struct client c;
   struct channel busy, second = {.fd = -1};
@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest test;
   } kinds[] = {
       {"refused-preemption", "fault:preemption", cmocka_unit_test(unused_channel_is_reported)},
-      {"preemption", "preempt:100", cmocka_unit_test(channels_during_kernel)},
+      {"preemption", "preempt:100", cmocka_unit_test(channel_changes_during_kernel_are_reported)},
       {"interruptions", "adversarial:1", cmocka_unit_test(client_repeats_interrupted_calls)},
       {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fence_is_reported)},
   };

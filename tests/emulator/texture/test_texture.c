@@ -306,7 +306,7 @@ static double texel_value(const struct scene *s, const int at[3], unsigned layer
   return result_value(s->format, memory_bytes + (address - BASE), i);
 }
 
-/* Also returns the magnitude of the terms of the sum. */
+/* Returns the filtered value, and in *size the sum of the magnitudes of its terms. */
 static double sampled_value(const struct scene *s, const double at[3], const int offset[3],
                             unsigned layer, unsigned i, double *size) {
   int low[3] = {0};

@@ -370,7 +370,7 @@ static void launch_one(cl_command_queue queue, cl_kernel kernel) {
   CHECK_CL(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL), CL_SUCCESS);
 }
 
-/* Runs on opencl.queue until gate[0] is set. */
+/* Launches a kernel on opencl.queue that runs until gate[0] is set. Returns gate. */
 static volatile cl_uint *begin_long_kernel(cl_kernel hold, int to) {
   volatile cl_uint *gate = clSVMAlloc(
       opencl.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 2 * sizeof *gate, 0);

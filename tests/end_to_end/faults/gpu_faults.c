@@ -83,7 +83,7 @@ static cl_program build(struct opencl *opencl) {
   return program;
 }
 
-/* A context in which one kernel fails. */
+/* Creates a context in which one kernel fails. */
 static void fail(unsigned kind) {
   const size_t one = 1;
   cl_int error, data[64];
