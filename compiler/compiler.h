@@ -67,7 +67,7 @@ struct cc_job {
   const struct cc_header *headers;
   size_t header_count;
   const char *options; /* as passed to clBuildProgram and similar calls; NULL means "" */
-  const char *folder;  /* where relative names of files start; NULL means that of the process */
+  const char *folder;  /* directory of relative file names; NULL means the current one */
   /* Set by the client for a helper: */
   bool may_plan;       /* the answer may be a plan for a build in units */
   uint64_t memory_mib; /* memory limit of the helper; 0 means its default */

@@ -12,7 +12,7 @@ atomic_bool *background_cancelled(struct cc_background *background);
 /* Takes ownership of the program's units, and copies the log of the front end. */
 void background_plan(struct cc_background *background, struct units *units, const char *log);
 
-/* Marks the program as accepted: the remaining units cannot be refused. */
+/* Marks the program as accepted, because the remaining units cannot be refused. */
 void background_accept(struct cc_background *background);
 
 /* Like cc_build. If background is not NULL, it receives the program's units. */

@@ -40,7 +40,7 @@ struct helper {
   bool low;             /* of low priority, which cannot be raised again */
   bool used;
   struct helper_share *share; /* share of the build that it works for */
-  unsigned places;            /* places out of limits_width that it takes while busy */
+  unsigned places;            /* how many of the limits_width places it takes while busy */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -13,7 +13,7 @@ struct emu_condition {
   uint32_t mode; /* enum render_enable_mode */
 };
 
-/* Sets *holds to whether conditional work is to be done. Returns false with *fault set on an
+/* Sets *holds to whether conditional work must be executed. Returns false with *fault set on an
  * error. */
 bool emu_condition_holds(struct emu_as *as, const struct emu_condition *condition, bool *holds,
                          struct emu_fault *fault);

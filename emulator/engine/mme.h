@@ -26,9 +26,9 @@ enum {
 /* Values of the fields of an instruction. */
 enum mme_register {
   MME_ZERO = MME_REGISTERS,
-  MME_IMMEDIATE,      /* that of the same ALU, sign-extended */
-  MME_IMMEDIATE_PAIR, /* that of the other ALU, sign-extended */
-  MME_IMMEDIATE_32,   /* both as one word */
+  MME_IMMEDIATE,      /* immediate of the same ALU, sign-extended */
+  MME_IMMEDIATE_PAIR, /* immediate of the other ALU, sign-extended */
+  MME_IMMEDIATE_32,   /* both immediates as one word */
   MME_LOAD0,          /* the next argument */
   MME_LOAD1,          /* the argument after it */
 };

@@ -27,7 +27,7 @@ bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offs
                         size_t size);
 /* Drops the notes on a range whose contents change. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-/* Drops all notes and resets the lock. Call in the child after fork. */
+/* Drops all notes and resets the lock in a child of fork. */
 void emu_notes_forked(void);
 
 #endif

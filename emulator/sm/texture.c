@@ -9,7 +9,7 @@
 #include "emulator/sm/l1.h"
 #include "emulator/sm/texture.h"
 
-/* A handle: docs/hardware/textures.md 4.2. */
+/* Fields of a handle; docs/hardware/textures.md 4.2. */
 enum { HEADER_BITS = 20, HEADER_MASK = (1 << HEADER_BITS) - 1, TEXTURE_BYTES = 32 };
 
 static const uint8_t *find_memory(struct sm_texture_access *t, uint64_t address, size_t bytes) {

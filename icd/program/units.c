@@ -145,7 +145,7 @@ static cl_int find_in_module(cl_program program, struct icd_module *module, cons
       return CL_SUCCESS;
   icd_module_drop(module);
   return icd_fail(program->context, CL_OUT_OF_RESOURCES, call,
-                  "the compiler's binary has no kernel %s, which it promised", name);
+                  "the compiler's binary lacks kernel %s, which its plan lists", name);
 }
 
 /* Finds a kernel whose unit was not built, because the program may have been built as one module

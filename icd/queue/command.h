@@ -210,7 +210,8 @@ void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operatio
 static inline bool icd_in_order(const struct _cl_command_queue *queue) {
   return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
-/* Whether the GPU does the operation. It does these in the order of submission. */
+/* Returns whether the GPU executes the operation. It executes operations in the order of
+ * submission. */
 static inline bool icd_is_for_gpu(const struct icd_operation *operation) {
   return operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
          operation->kind == ICD_REPLAY;

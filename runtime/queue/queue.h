@@ -163,7 +163,7 @@ struct rt_slice {
   uint32_t *at;    /* current end of the pushbuffer */
 };
 
-/* The caller holds the channel's lock from rt_slice_begin until the doorbell. */
+/* Submissions. The caller holds the channel's lock from rt_slice_begin until the doorbell. */
 
 /* Allocates payload_bytes (a multiple of 256) and space for a pushbuffer in the ring, waiting if it
  * is full. Begins the pushbuffer with the pending state: class and windows, invalidates,

@@ -88,7 +88,7 @@ struct sm_access {
   uint64_t at;           /* address, or offset in shared or local memory */
   const uint8_t *memory; /* the bytes there */
   uint8_t *defined;      /* the state of these bytes, or NULL if all are written */
-  uint64_t origin;       /* of the value stored; after the access, of the value read */
+  uint64_t origin;       /* origin of the value stored or, after the access, of the value read */
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
   bool by_units; /* by the texture units, which do not see writes of their own grid */

@@ -43,7 +43,7 @@ static inline void load_words(struct words *t, const struct sm_warp *w, const st
   }
 }
 
-/* Load a row of 32-bit accumulators from C, and store one to the lanes of m of D. */
+/* Load a row of 32-bit accumulators from C, and store a row to D in the lanes of m. */
 static inline void load_row(uint32_t *row, const struct sm_warp *w, const struct sm_uop *u,
                             unsigned number) {
   const unsigned r = number / GROUPS * 2, lane = number % GROUPS * QUAD;
