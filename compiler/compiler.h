@@ -170,7 +170,7 @@ enum { CC_IL_MINOR_MAX = 6 };
 /* Like cc_available, for SPIR-V, which also needs SPIRV-Tools and the LLVM/SPIR-V translator. */
 bool cc_il_available(void);
 
-/* The capabilities and extensions that modules may use (cl_khr_spirv_queries). */
+/* Return the capabilities and extensions that modules may use (cl_khr_spirv_queries). */
 const uint32_t *cc_il_capabilities(size_t *count);
 const char *const *cc_il_extensions(size_t *count);
 const char *const *cc_il_instruction_sets(size_t *count);

@@ -49,10 +49,10 @@ void message_put_job(struct message *message, const struct cc_job *job, const ch
 bool message_take_job(struct message *message, struct message_job *job);
 void message_free_job(struct message_job *job);
 
-/* The answer to a request: a status and a result. */
+/* Writes the answer to a request: a status and a result. */
 void message_put_result(struct message *message, enum cc_status status,
                         const struct cc_result *result);
-/* Copies the answer. Returns 0, -EPROTO if the message is broken, or -ENOMEM. */
+/* Reads and copies the answer. Returns 0, -EPROTO if the message is broken, or -ENOMEM. */
 int message_take_result(struct message *message, enum cc_status *status, struct cc_result *result);
 
 /* Returns CLOCK_MONOTONIC in milliseconds, for deadlines. */

@@ -253,8 +253,8 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
 cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
                            const char *call);
 
-/* Creates a memory object at a byte offset of a buffer of the runtime, which it takes over even
- * on failure. */
+/* Creates a memory object at a byte offset of a buffer of the runtime. Takes ownership of the
+ * buffer even on failure. */
 cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
                     size_t offset, cl_int *code, const char *call);
 
@@ -452,7 +452,7 @@ cl_int icd_event_status(cl_event event);
  * only used with CL_COMPLETE. */
 void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
 
-/* The two steps of icd_event_set: icd_event_move returns the callbacks that icd_event_call
+/* Do the two steps of icd_event_set. icd_event_move returns the callbacks that icd_event_call
  * calls. */
 struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
                                           uint64_t end_ns);

@@ -239,8 +239,8 @@ static int make_temporary(int folder, char name[NAME_BYTES]) {
   return -1;
 }
 
-/* Fallback for file systems without O_TMPFILE. The lock tells
- * cache_trim that the writer is alive. */
+/* Writes the entry to a temporary file and renames it, for file systems without O_TMPFILE. The lock
+ * tells cache_trim that the writer is alive. */
 static void put_by_renaming(int folder, const char *name, const struct cache_key *key,
                             const struct cc_result *result) {
   char temporary[NAME_BYTES];

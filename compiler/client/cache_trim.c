@@ -71,7 +71,7 @@ static int open_file(int folder, const char *name) {
   return openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* A writer holds the lock until it closes the file. */
+/* Returns whether no process is writing the file. A writer holds the lock until it closes it. */
 static bool has_no_writer(int folder, const char *name) {
   const int fd = open_file(folder, name);
   const bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -261,7 +261,8 @@ static void end_start(struct helper *helper, bool started) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The helper cannot do it, as it is confined. Threads and processes that it starts inherit it. */
+/* Lowers the priority of a helper, of its threads and of its children. The helper cannot do this
+ * itself, because it is confined. */
 static void lower_priority(pid_t pid) {
   enum { NICE = 10 };
   setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + NICE);

@@ -263,7 +263,7 @@ template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 
                              : other_colour(order, v);
 }
 
-/* And back. */
+/* Converts a colour to the channels of the order. */
 template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 4> &v) {
   const T r = v.s[0], g = v.s[1], b = v.s[2], a = v.s[3];
   switch (order) {

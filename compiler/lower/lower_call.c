@@ -56,8 +56,8 @@ bool lower_call_needs_hidden(const char *symbol) {
   return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
 }
 
-/* Sub-group functions whose result depends on the active lanes: all
- * except those that every work-item must reach. */
+/* Returns whether the symbol is a sub-group function whose result depends on the active lanes. All
+ * do except those that every work-item must reach. */
 bool lower_call_uses_active(const char *symbol) {
   static const char prefix[] = "sub_group_", vendor[] = "intel_";
   static const char *const for_all[] = {"all",       "any",     "barrier", "block_",

@@ -70,7 +70,7 @@ static const char *unsigned_of_bytes(uint64_t bytes) {
   return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64";
 }
 
-/* Size of a leaf in memory; an i24 takes 3 bytes. */
+/* Returns the size of a leaf in memory. An i24 takes 3 bytes. */
 static uint64_t memory_bytes(const struct leaf *leaf) {
   return (leaf->bits + 7) / 8;
 }
@@ -147,7 +147,7 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
   }
 }
 
-/* Number of leaves, starting at first, that one access of at most 16 bytes can move
+/* Returns the number of leaves, starting at first, that one access of at most 16 bytes can move
  * because they are adjacent and of one kind: 4, 2 or 1. */
 static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t align) {
   const struct leaf *leaf = &leaves->at[first];

@@ -159,7 +159,7 @@ unsigned lower_leaf_count(struct lower *lower, LLVMTypeRef type);
 /* Returns the first leaf of the element with this index. */
 unsigned lower_leaf_of_element(struct lower *lower, LLVMTypeRef type, unsigned index);
 LLVMTypeRef lower_element_type(LLVMTypeRef type, unsigned index);
-/* Size of an array element in bytes, including padding. */
+/* Returns the size of an array element in bytes, including padding. */
 uint64_t lower_size(struct lower *lower, LLVMTypeRef type);
 /* Returns "", or for odd widths a mask such as " & 0xffffffull". */
 const char *lower_mask(struct lower *lower, const struct leaf *leaf);

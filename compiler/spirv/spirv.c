@@ -274,8 +274,8 @@ const uint32_t *cc_il_capabilities(size_t *count) {
   return offered;
 }
 
-/* The extensions for the capabilities above, and extensions that
- * only add a linkage or decorations. */
+/* Returns the extensions for the capabilities above, and extensions that only add a linkage or
+ * decorations. */
 const char *const *cc_il_extensions(size_t *count) {
   static const char *const extensions[] = {
       "SPV_EXT_shader_atomic_float16_add",

@@ -216,9 +216,9 @@ uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
 uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count);
 
 /* Replaces instructions that the translator of LLVM 15 does not support; see
- * spirv_reword.c. The module must have been validated. Frees *words and stores the new
- * module there, which the caller frees. Returns false, and leaves *words unchanged, if out
- * of memory or if there would be more than REWORD_WORDS_MAX words. */
+ * spirv_reword.c. The module must have been validated. Frees *words and
+ * replaces it with the new module, which the caller frees. Returns false, and leaves *words
+ * unchanged, if out of memory or if there would be more than REWORD_WORDS_MAX words. */
 bool spirv_reword(uint32_t **words, size_t *count);
 
 #endif

@@ -261,7 +261,7 @@ void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, con
  * it is not used if they are in the list of operands. Returns false after a fault. */
 bool sm_texture(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const uint32_t *handles);
 
-/* surface.c: the same for surfaces. */
+/* surface.c: executes a surface instruction, like sm_texture. */
 bool sm_surface(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const uint32_t *handles);
 
 /* --- watch.c ------------------------------------------------------------------ */

@@ -20,8 +20,8 @@ struct hw_block_linear {
   unsigned block_height, block_depth; /* log2, in GOBs */
 };
 
-/* The offset of a byte in a GOB: Mesa's nil/tiling.rs, TuringColor2D; drm_fourcc.h says that
- * Xavier and Orin have the same layout. */
+/* Returns the offset of a byte in a GOB. Source: Mesa's nil/tiling.rs, TuringColor2D; drm_fourcc.h
+ * says that Xavier and Orin have the same layout. */
 static inline uint64_t hw_gob_offset(uint64_t x, uint32_t y) {
   return (x & 15) | (y & 1) << 4 | (y & 2) << 4 | (x & 16) << 2 | (y & 4) << 5 | (x & 32) << 3;
 }

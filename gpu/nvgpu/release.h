@@ -63,8 +63,7 @@ const struct nvgpu_release *nvgpu_release_find(uint64_t characteristics_bytes);
 
 /* Translates a request of r36 to the code that the release uses. */
 uint32_t nvgpu_release_request(const struct nvgpu_release *release, uint32_t request);
-/* The inverse: translates a request of the release to r36's code. Returns 0 if only r36 has this
- * code. */
+/* Translates a request of the release to r36's code. Returns 0 if only r36 has this code. */
 uint32_t nvgpu_release_meaning(const struct nvgpu_release *release, uint32_t request);
 
 /* Creates a sync_file that is signalled when syncpoint id reaches threshold. node_fd is an fd of
@@ -76,7 +75,7 @@ int nvgpu_create_fence(const struct nvgpu_os *os, const struct nvgpu_release *re
  * from there to chipname are set to 0, because their offsets depend on the minor release. */
 void nvgpu_release_characteristics(const struct nvgpu_release *release,
                                    struct nvgpu_gpu_characteristics *characteristics);
-/* The inverse: converts r36's characteristics to the release's, including request numbers and flags
+/* Converts r36's characteristics to the release's, including request numbers and flags
  * (r35: as before r35.4). out must have room for the larger of the two. Returns the number of bytes
  * written. */
 size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,

@@ -401,7 +401,7 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, cons
   return CL_SUCCESS;
 }
 
-/* Sets an argument to a GPU address, which is in buffer if that is not NULL. The caller holds the
+/* Sets an argument to a GPU address. buffer contains the address or is NULL. The caller holds the
  * kernel's lock. */
 static void put_address(cl_kernel kernel, cl_uint index, uint64_t address, cl_mem buffer) {
   memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof(address));

@@ -35,8 +35,8 @@ void icd_program_settle(cl_program program, bool wait);
 void icd_program_released(cl_program program);
 void icd_program_remove_kernel(cl_program program);
 
-/* Creates the units of an accepted build, and takes over its reference even on failure. Returns
- * false if out of memory. */
+/* Creates the units of an accepted build, and takes ownership of its reference even on failure.
+ * Returns false if out of memory. */
 bool icd_units_make(struct cc_background *background, struct icd_units *units);
 /* Frees the units, and cancels their build. */
 void icd_units_drop(struct icd_units *units);

@@ -673,7 +673,7 @@ static void threads_use_separate_queues(void **state) {
 
 static atomic_bool enough;
 
-/* Releases times, which makes the timeline visit all queues. */
+/* Releases times. This makes the timeline visit all queues. */
 static void *give_times_back(void *data) {
   struct rt_context *context = data;
   struct rt_times *times = NULL;

@@ -76,9 +76,9 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
   return cas && u->atom.operation ? old == value : old;
 }
 
-/* True for operations that shared memory lacks: those on floats, and on 64 bits all but exchange
- * and compare-and-swap. Lanes for which they are not performed get Pu = 0 and repeat the operation
- * in a loop that ptxas adds. For f32 that loop keeps subnormals. */
+/* Returns whether shared memory lacks the operation. It lacks operations on floats, and all on 64
+ * bits except exchange and compare-and-swap. Lanes for which these are not performed get Pu = 0 and
+ * repeat the operation in a loop that ptxas adds. For f32 that loop keeps subnormals. */
 static inline bool only_global(const struct sm_uop *u) {
   return !u->atom.cas && u->atom.type > ATOM_S32 && u->atom.operation != ATOM_EXCH;
 }

@@ -66,7 +66,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
 FLOAT2(fadd, +, false)
 FLOAT2(fmul, *, u->product.fmz)
 
-/* The sign bit if the operand is negated, else 0. */
+/* Returns the sign bit if the operand is negated, else 0. */
 static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
   return (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
 }

@@ -31,7 +31,7 @@ static inline uint32_t sem_atom_add_f16x2(uint32_t a, uint32_t b) {
   return low | high << 16;
 }
 
-/* The value of the memory after the operation. */
+/* Returns the value of the memory after the operation. */
 static inline uint64_t sem_atom_combine(uint64_t old, uint64_t value, enum sem_atom_op op,
                                         enum sem_atom_type type) {
   bool less;

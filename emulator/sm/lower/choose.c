@@ -48,8 +48,8 @@ unsigned sm_choose_lea(struct lowering *l, unsigned handler) {
   return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_lea_plain : handler;
 }
 
-/* A 32-bit shift that needs only one word: to the left with the low word as result, or to the right
- * with the high one. */
+/* Chooses a handler for a 32-bit shift that needs only one word: to the left with the low word as
+ * result, or to the right with the high one. */
 unsigned sm_choose_shift(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (u->shift.width == 64 || u->shift.right != u->shift.high || u->scalar_slot == 2)

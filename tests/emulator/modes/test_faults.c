@@ -186,7 +186,7 @@ static void channel_changes_during_kernel_are_reported(void **state) {
   assert_int_equal(refused, -EBUSY);
   assert_non_null(strstr(text, "nvgpu_fifo_preempt_tsg"));
 
-  /* The close fails too, which ends the TSG. */
+  /* The close also fails to preempt, and ends the TSG. */
   struct nvgpu_get_param_args dead = {0};
   EXPECT(0, busy.fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
   assert_int_equal(dead.value, 0);
