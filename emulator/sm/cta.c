@@ -445,8 +445,7 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
   const uint32_t flag = (bar->reduce == SM_CTABAR_AND ? bar->all : bar->any) ? ~0u : 0;
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
-    uint32_t left =
-        bar->warps >> k & 1 ? w->alive : 0; /* lanes of groups that have not been visited */
+    uint32_t left = bar->warps >> k & 1 ? w->alive : 0; /* lanes of groups not yet visited */
     for (unsigned g = 0; g < SM_LANES && left; g++) {
       struct sm_group *group = &w->group[(w->current + g) % SM_LANES];
       if (group->state == SM_GROUP_FREE)

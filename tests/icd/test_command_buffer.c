@@ -109,7 +109,7 @@ static void updates_do_not_change_deferred_replays(void **state) {
   assert_cl(clReleaseMemObject(sum.x));
 }
 
-/* An update that fails in its last argument or because there is no memory changes nothing. */
+/* An update that fails in its last argument or because memory is exhausted changes nothing. */
 static void failed_updates_change_nothing(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);

@@ -384,7 +384,7 @@ static void transfers_copy_boxes(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The layers of a 1D array have the distance of the slice pitch, also in host memory. */
+/* The layers of a 1D array are a slice pitch apart, also in host memory. */
 static void layers_of_1d_arrays_have_slice_pitch(void **state) {
   struct fixture *fixture = *state;
   enum { W = 5, N = 3, SLICE = 32 };

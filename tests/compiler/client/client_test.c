@@ -405,7 +405,7 @@ static void wait_for_end(int pid) {
     usleep(10 * 1000);
 }
 
-/* If an application dies during a build, its helper dies too. */
+/* If an application dies during a build, its helper exits. */
 static void test_helper_dies_with_application(void **state) {
   (void)state;
   cache_off();
@@ -620,8 +620,8 @@ static void check_folder(const char *wanted, const char *builds_in) {
   cc_result_finish(&result);
 }
 
-/* A job is built in its folder, and a helper stays in none. If the folder is gone, that of the
- * last job has nothing to do with it. */
+/* A job is built in its folder, which the helper leaves afterwards. If the folder does not exist,
+ * the job is built in /, not in the folder of the last job. */
 static void test_builds_in_folder_of_job(void **state) {
   (void)state;
   setenv("TEGRACL_CACHE", "0", 1);

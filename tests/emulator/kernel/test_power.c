@@ -157,7 +157,7 @@ static void second_mapping_would_hang(void **state) {
   assert_int_equal(OS->close(second), 0);
 }
 
-/* If the client has mapped something else at the address, the device leaves that mapping alone. */
+/* If the client has mapped something else at the address, the device keeps that mapping. */
 static void other_mapping_is_kept(void **state) {
   (void)state;
   int error;

@@ -254,7 +254,7 @@ static void submission_waits_for_merged_fences(void **state) {
     ring_close(&r[i]);
 }
 
-/* The ring is full behind waiting work, so submissions return EAGAIN until the work continues. */
+/* Waiting work fills the ring, so submissions return EAGAIN until the work continues. */
 static void full_ring_returns_eagain(void **state) {
   struct channel r = ring_open();
   push_semaphore(&r, data.va + 64, 1, 0);

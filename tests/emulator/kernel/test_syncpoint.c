@@ -182,8 +182,7 @@ static void pollfd_reports_once(void **state) {
   assert_int_equal(OS->close(poll_fd.fd), 0);
 }
 
-/* Poll reports only the events asked for. For fds that are not the device's it reports what Linux
- * reports. */
+/* poll reports only the requested events. For fds of other files it reports what Linux reports. */
 static void poll_reports_requested_events(void **state) {
   int pipes[2];
   struct host1x_create_pollfd poll_fd = {0};
