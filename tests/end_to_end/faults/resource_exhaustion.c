@@ -78,7 +78,7 @@ static unsigned each_call(void) {
   return nth;
 }
 
-/* Fails each call of a build whose result is not in the cache. Returns the number of calls. */
+/* Fails each call of a build whose result is not in the cache, one after another. */
 static unsigned each_call_of_a_build(void) {
   unsigned nth = 0;
   bool failed = true;
