@@ -188,7 +188,7 @@ static bool parse_command(char **words, struct command *command) {
         command->output = next;
       } else if (!next || !parse_stage(next, &command->stage)) {
         fprintf(stderr, "tegraclc: %s needs %s\n", word,
-                word[1] == 'o' ? "a file name" : "a file name");
+                word[1] == 'o' ? "a file name" : "ir, cuda, cubin, sass, info or bin");
         return false;
       }
     } else if (!strcmp(word, "--disassemble")) {

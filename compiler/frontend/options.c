@@ -226,8 +226,7 @@ bool options_parse(const char *text, unsigned purposes, struct options *options,
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
-      [OUTCOME_NO_LANGUAGE] = "is not one of CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1, CLC++1.0 "
-                              "and CLC++2021",
+      [OUTCOME_NO_LANGUAGE] = "has an unknown version: use CL1.0 to CL3.1, CLC++1.0 or CLC++2021",
       [OUTCOME_NOT_TO_LINK] = "is only valid for compiling, not for linking",
       [OUTCOME_NO_LIBRARY] = "is only valid for links with -create-library",
   };

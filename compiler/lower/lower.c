@@ -379,9 +379,9 @@ static void print_module(struct lower *lower) {
     text_puts(&result->cuda, "#define OCL_HALF_MATH\n");
   if (uniform)
     text_puts(&result->cuda, "#define OCL_UNIFORM\n");
+  text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
   if (!lower->options.textures)
     text_puts(&result->cuda, "#define OCL_NO_TEXTURES\n");
-  text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
   text_add(&result->cuda, lower->includes.data, lower->includes.size);
   text_printf(&result->cuda, "extern __shared__ __align__(%d) char dynamic_shared[];\n",
               DYNAMIC_SHARED_ALIGN);

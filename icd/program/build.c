@@ -385,12 +385,10 @@ static bool start_background(cl_program program, struct icd_build *build, icd_bu
 
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data) {
-  if (!options)
-    options = "";
-  char *copy = malloc(strlen(options) + 1);
+  char *copy = strdup(options ? options : "");
   build->folder = getcwd(NULL, 0);
   cl_int code =
-      copy ? begin_build(program, strcpy(copy, options), build->call)
+      copy ? begin_build(program, copy, build->call)
            : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "out of host memory");
   if (!code && notify && start_background(program, build, notify, user_data))
     return CL_SUCCESS;

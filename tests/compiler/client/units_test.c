@@ -293,6 +293,9 @@ static void test_uses_existing_helpers_without_new_processes(void **state) {
   build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
 }
 
+/* AddressSanitizer of gcc 12 does not unlock its allocator in a child of fork. A child that
+ * allocates hangs if another thread of the parent was allocating. */
+#ifndef __SANITIZE_ADDRESS__
 static void *build_slowly(void *argument) {
   struct cc_result result;
   char source[64];
@@ -328,6 +331,7 @@ static void test_forked_child_can_build_during_parents_builds(void **state) {
     assert_ptr_equal(value, &names[i]);
   }
 }
+#endif
 
 /* A child that was forked while a helper was started does not keep the helper's end of the socket
  * open, so the client notices the helper's crash at once. */
@@ -618,7 +622,9 @@ int main(void) {
       cmocka_unit_test(test_fewest_helpers_first),
       cmocka_unit_test(test_large_build_runs_alone),
       cmocka_unit_test(test_uses_existing_helpers_without_new_processes),
+#ifndef __SANITIZE_ADDRESS__
       cmocka_unit_test(test_forked_child_can_build_during_parents_builds),
+#endif
       cmocka_unit_test(test_forked_child_does_not_hide_helper_crash),
       cmocka_unit_test(test_builds_in_6_threads),
       cmocka_unit_test(test_builds_wanted_unit_first),
