@@ -200,16 +200,19 @@ void lower_reach(struct lower *lower, struct function *function) {
   function->open = false;
 }
 
-/* Writes the finished body after the function's heading. A kernel that reads images gets two
- * versions of its body, because a choice at each read would cost more, especially for images that
- * the texture units cannot read. */
+/* Writes the finished body after the function's heading. If the texture units may be used, a kernel
+ * that reads images gets two versions of its body, because a choice at each read would cost more,
+ * especially for images that the texture units cannot read. */
 static void finish_function(struct lower *lower) {
   struct text *code = &lower->code;
   size_t start = code->size;
   text_puts(code, " {\n");
-  if (lower->reads_images)
+  const bool twice = lower->reads_images && lower->options.textures;
+  if (twice)
     text_puts(code, "const auto body_ = [&](auto path_) {\n"
                     "constexpr bool textures_ = decltype(path_)::value;\n");
+  else if (lower->reads_images)
+    text_puts(code, "constexpr bool textures_ = false;\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     if (lower->locals[i].size)
       text_printf(code, "%s%s%s;\n", scalar_names[i], i == SCALAR_POINTER ? "" : " ",
@@ -217,7 +220,7 @@ static void finish_function(struct lower *lower) {
   text_add(code, lower->arrays.data, lower->arrays.size);
   lower_join_lines(code, start);
   text_add(code, lower->body.data, lower->body.size);
-  if (lower->reads_images)
+  if (twice)
     text_printf(code, "};\nif (%s)\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n",
                 lower->textures.data);
   text_puts(code, "}\n");

@@ -72,8 +72,7 @@ static LLVMValueRef literal_bits(LLVMValueRef value) {
 static bool reads_parameter(struct lower *lower, const char *function, LLVMValueRef image,
                             const char *type) {
   static const char reads[] = "read_image", read_only[] = "_ro";
-  return lower->options.textures && lower->in_kernel && LLVMIsAArgument(image) &&
-         !strncmp(function, reads, strlen(reads)) &&
+  return lower->in_kernel && LLVMIsAArgument(image) && !strncmp(function, reads, strlen(reads)) &&
          !strcmp(type + strlen(type) - strlen(read_only), read_only);
 }
 

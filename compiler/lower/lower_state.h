@@ -118,7 +118,7 @@ struct lower {
   struct text locals[SCALAR_KINDS];
   struct text arrays;   /* allocas and other declarations */
   struct text textures; /* condition in a kernel: the texture units can read its images */
-  bool reads_images;    /* through parameters: the body is printed for both cases */
+  bool reads_images;    /* the kernel reads images that are its parameters */
   unsigned line;        /* source line of the last #line directive; 0 if none */
   const char *file;     /* file name of the last #line directive, owned by LLVM */
   struct text body;
