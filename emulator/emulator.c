@@ -241,7 +241,7 @@ bool emulator_node_status(const char *path, struct stat *status) {
   *status = (struct stat){
       .st_mode = S_IFCHR | (refused ? S_IRUSR | S_IWUSR : NODE_MODE),
       .st_nlink = 1,
-      .st_gid = refused ? 0 : getegid(), /* stands in for the group video */
+      .st_gid = refused ? 0 : getegid(), /* a group of the process, as if it were "video" */
       .st_rdev = makedev(NODE_MAJOR, NODE_FIRST_MINOR + (unsigned)(node - nodes)),
       .st_blksize = GPU_PAGE_BYTES,
   };

@@ -123,7 +123,7 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
 /* The instructions to be narrowed, sorted by their addresses. */
 struct candidates {
   LLVMValueRef *list;
-  LLVMValueRef *low; /* the lower half of each candidate: a placeholder at first */
+  LLVMValueRef *low; /* the lower half of each candidate; before that, a freeze to be replaced */
   bool *rejected;    /* more than the lower half is used */
   size_t count, room;
 };

@@ -190,7 +190,7 @@ static void virtual_fork(int fd) {
 }
 
 /* A child does not inherit the mappings, and can close all its fds without an effect on the parent.
- * It has a device of its own. */
+ * It has a separate device. */
 static void forks(const struct orin *orin) {
   int fd = open(NODE, O_RDWR);
   void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -59,7 +59,7 @@ void orin_begin(struct orin *orin, struct orin_channel *channel, struct orin_buf
 void orin_end(struct orin *orin, struct orin_channel *channel, struct orin_buffer *data);
 
 void orin_push(struct orin_channel *channel, uint32_t word);
-/* Pushes a 32-bit host semaphore release without a wait; each method has a header of its own. */
+/* Pushes a 32-bit host semaphore release without a wait; each method has a separate header. */
 void orin_push_release(struct orin_channel *channel, uint64_t va, uint32_t payload);
 /* Writes an entry for the words pushed since the last call, and GP_PUT, but does not ring the
  * doorbell. */

@@ -1,4 +1,4 @@
-/* Sends each method of methods.csv once, with harmless data, to a channel of its own, and prints
+/* Sends each method of methods.csv once, with harmless data, to a separate channel, and prints
  * one line for each: the class, the offset, and "accepted" or "refused" with the notifier's code
  * and the message. methods.py compares the lines with the table in docs/emulator/engines.md. */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Clients that would hang or stall on a board after failures that the kernel may cause: the device
- * reports the rule that they break. Each kind runs in a process of its own, because
+ * reports the rule that they break. Each kind runs in a separate process, because
  * TEGRACL_EMULATOR is read only once.
  *
  * test_faults KIND
