@@ -24,9 +24,8 @@ OCL_IMAGE(ocl_image3d, 3, IMAGE_PLAIN, false)
 
 template <class I, class C>
 OCL_FN vec<float, 4> nearest_floats(const image &m, uint sampler, C at) {
-  texel t[1];
-  fetch_nearest<I>(m, sampler, components(at), t);
-  return decode_texel(m.type(), is_srgb(m), t[0]);
+  const texel_place t = find_nearest<I>(m, sampler, components(at));
+  return read_colour<I::CONSTANT>(m.format, t.address, t.inside);
 }
 
 /* Reads with a sampler that is only known at run time, which is too much code to inline. */
@@ -61,17 +60,15 @@ template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
 template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {
   if (has_texture(image))
     return read_texture_floats<I>(*image.p, sampler_bits(sampler), components(at));
-  return colour_of_channels(image.p->order(), sampled_floats<I>(*image.p, sampler, at));
+  return sampled_floats<I>(*image.p, sampler, at);
 }
 
 /* Integer reads always return the nearest texel. */
 template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
-  const ocl::image &m = *image.p;
   if (has_texture(image))
-    return read_texture_integers<T, I>(m, sampler, components(at));
-  texel t[1];
-  fetch_nearest<I>(m, sampler, components(at), t);
-  return colour_of_channels(m.order(), decode_integers<T>(m.type(), t[0]));
+    return read_texture_integers<T, I>(*image.p, sampler, components(at));
+  const texel_place t = find_nearest<I>(*image.p, sampler, components(at));
+  return read_integers<I::CONSTANT, T>(image.p->format, t.address, t.inside);
 }
 
 template <class I, class S, class C> OCL_FN auto read_imagef(I image, S sampler, C at) {
@@ -107,8 +104,7 @@ OCL_READ(read_imageui)
 
 /* ---- writes: ignored outside the image ---- */
 
-template <class I, class C>
-OCL_FN void write_texel(I image, C coordinate, uint shift, const texel &t) {
+template <class I, class C> OCL_FN texel_place find_texel(I image, C coordinate) {
   const ocl::image &m = *image.p;
   const auto c = components(coordinate);
   uint at[I::D + 1] = {};
@@ -121,20 +117,13 @@ OCL_FN void write_texel(I image, C coordinate, uint shift, const texel &t) {
     at[I::D] = (uint)c.c[I::D];
     inside &= at[I::D] < m.depth;
   }
-  if (inside)
-    store_texel(shift, texel_address<I>(m, shift, at), t);
+  return {texel_address<I>(m, at), inside};
 }
 
 template <class I, class C> OCL_FN void write_imagef(I image, C at, const vec<float, 4> &colour) {
-  const ocl::image &m = *image.p;
-  /* Fast paths for the most common formats. */
-  if (m.format == image_format<CHANNELS_RGBA, UNORM8, 2>)
-    write_texel(image, at, 2, encode_floats(UNORM8, false, colour));
-  else if (m.format == image_format<CHANNELS_R, FLOAT, 2>)
-    write_texel(image, at, 2, texel{__float_as_uint(colour.s[0])});
-  else
-    write_texel(image, at, m.texel_shift(),
-                encode_floats(m.type(), is_srgb(m), channels_of_colour(m.order(), colour)));
+  const texel_place t = find_texel(image, at);
+  if (t.inside)
+    write_colour(image.p->format, t.address, colour);
 }
 template <class I, class C> OCL_FN void write_imagef(I image, C at, float depth) {
   write_imagef(image, at, vec<float, 4>{depth, 0, 0, 0});
@@ -146,8 +135,10 @@ template <class I, class C> OCL_FN void write_imageh(I image, C at, const vec<ha
 }
 #define OCL_WRITE(name, T)                                                                         \
   template <class I, class C> OCL_FN void name(I image, C at, const vec<T, 4> &colour) {           \
-    write_texel(image, at, image.p->texel_shift(),                                                 \
-                encode_integers(image.p->type(), channels_of_colour(image.p->order(), colour)));   \
+    const texel_place t = find_texel(image, at);                                                   \
+    if (t.inside)                                                                                  \
+      store_texel(image.p->texel_shift(), t.address,                                               \
+                  encode_integers(image.p->type(), channels_of_colour(image.p->order(), colour))); \
   }
 OCL_WRITE(write_imagei, int)
 OCL_WRITE(write_imageui, uint)

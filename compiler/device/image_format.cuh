@@ -7,6 +7,16 @@
 
 namespace ocl {
 
+OCL_FN uint order_of(uint format) {
+  return format & 255;
+}
+OCL_FN uint type_of(uint format) {
+  return format >> 8 & 255;
+}
+OCL_FN uint shift_of(uint format) {
+  return format >> 16;
+}
+
 /* struct kernel_image of gpu/cubin/kernel_code.h. */
 struct image {
   ulong base;
@@ -17,9 +27,9 @@ struct image {
   uint format;
   uint texture;
 
-  OCL_FN uint order() const { return format & 255; }
-  OCL_FN uint type() const { return format >> 8 & 255; }
-  OCL_FN uint texel_shift() const { return format >> 16; }
+  OCL_FN uint order() const { return order_of(format); }
+  OCL_FN uint type() const { return type_of(format); }
+  OCL_FN uint texel_shift() const { return shift_of(format); }
 };
 static_assert(sizeof(image) == 32, "clSetKernelArg writes 32 bytes");
 
@@ -56,9 +66,20 @@ enum channel_order {
   CHANNELS_SBGRA,
 };
 
-/* image.format. */
-template <channel_order ORDER, channel_type TYPE, int SHIFT>
-constexpr uint image_format = ORDER | TYPE << 8 | SHIFT << 16;
+OCL_FN bool is_srgb(uint format) {
+  return order_of(format) == CHANNELS_SRGBA || order_of(format) == CHANNELS_SBGRA;
+}
+
+/* Returns image.format. */
+constexpr uint format_of(channel_order order, channel_type type, uint shift) {
+  return order | type << 8 | shift << 16;
+}
+/* Programs contain many reads and writes, so only these formats are inline; the others are in a
+ * function. */
+constexpr uint RGBA_UNORM8 = format_of(CHANNELS_RGBA, UNORM8, 2);
+constexpr uint RGBA_FLOAT = format_of(CHANNELS_RGBA, FLOAT, 4);
+constexpr uint R_UNORM8 = format_of(CHANNELS_R, UNORM8, 0);
+constexpr uint R_FLOAT = format_of(CHANNELS_R, FLOAT, 2);
 
 /* The words of a texel in memory. Words beyond its size are zero. */
 struct texel {
@@ -198,22 +219,6 @@ OCL_FN vec<float, 4> decode_floats(uint type, bool srgb, const texel (&t)[N],
 }
 #undef OCL_DECODE
 
-/* Decodes one texel. Programs contain many reads, so only the most common
- * formats are inline; the others are in a function. */
-__device__ __noinline__ vec<float, 4> decode_other(uint type, bool srgb, texel t) {
-  return decode_floats(type, srgb, {t}, {1.0f});
-}
-OCL_FN vec<float, 4> decode_texel(uint type, bool srgb, const texel &t) {
-  vec<float, 4> r;
-  if (type == UNORM8 && !srgb)
-    _Pragma("unroll") for (int c = 0; c < 4; c++) r.s[c] = unorm(channel8(t, c), 255);
-  else if (type == FLOAT)
-    _Pragma("unroll") for (int c = 0; c < 4; c++) r.s[c] = __uint_as_float(t.w[c]);
-  else
-    r = decode_other(type, srgb, t);
-  return r;
-}
-
 /* Decodes integers. T is int or uint. Other channel types return their bits. */
 template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
   vec<T, 4> r;
@@ -260,7 +265,55 @@ template <class T> __device__ __noinline__ vec<T, 4> other_colour(uint order, ve
 template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 4> &v) {
   return order == CHANNELS_RGBA ? v
          : order == CHANNELS_R  ? vec<T, 4>{v.s[0], 0, 0, 1}
-                             : other_colour(order, v);
+                                : other_colour(order, v);
+}
+
+/* Read the colour of the texel at an address. A texel that is not inside is zero in each channel of
+ * its format. */
+template <bool CONSTANT>
+__device__ __noinline__ vec<float, 4> read_other_colour(uint format, ulong at, bool inside) {
+  texel t[1];
+  load_texels<CONSTANT>(shift_of(format), {at}, {inside}, t);
+  return colour_of_channels(order_of(format),
+                            decode_floats(type_of(format), is_srgb(format), t, {1.0f}));
+}
+template <bool CONSTANT> OCL_FN vec<float, 4> read_colour(uint format, ulong at, bool inside) {
+  if (format == RGBA_UNORM8) {
+    const texel t = {inside ? load_global<CONSTANT, uint>(at) : 0};
+    return {unorm(channel8(t, 0), 255), unorm(channel8(t, 1), 255), unorm(channel8(t, 2), 255),
+            unorm(channel8(t, 3), 255)};
+  }
+  if (format == RGBA_FLOAT) {
+    const float4 v = inside ? load_global<CONSTANT, float4>(at) : float4{};
+    return {v.x, v.y, v.z, v.w};
+  }
+  if (format == R_FLOAT)
+    return {inside ? load_global<CONSTANT, float>(at) : 0, 0, 0, 1};
+  if (format == R_UNORM8)
+    return {unorm(inside ? load_global<CONSTANT, uchar>(at) : 0, 255), 0, 0, 1};
+  return read_other_colour<CONSTANT>(format, at, inside);
+}
+
+/* Read integers. T is int or uint. */
+template <bool CONSTANT, class T>
+__device__ __noinline__ vec<T, 4> read_other_integers(uint format, ulong at, bool inside) {
+  texel t[1];
+  load_texels<CONSTANT>(shift_of(format), {at}, {inside}, t);
+  return colour_of_channels(order_of(format), decode_integers<T>(type_of(format), t[0]));
+}
+template <bool CONSTANT, class T>
+OCL_FN vec<T, 4> read_integers(uint format, ulong at, bool inside) {
+  constexpr channel_type TYPE8 = is_signed<T> ? SINT8 : UINT8;
+  constexpr channel_type TYPE32 = is_signed<T> ? SINT32 : UINT32;
+  if (format == format_of(CHANNELS_RGBA, TYPE8, 2))
+    return decode_integers<T>(TYPE8, {inside ? load_global<CONSTANT, uint>(at) : 0});
+  if (format == format_of(CHANNELS_RGBA, TYPE32, 4)) {
+    const uint4 v = inside ? load_global<CONSTANT, uint4>(at) : uint4{};
+    return {T(v.x), T(v.y), T(v.z), T(v.w)};
+  }
+  if (format == format_of(CHANNELS_R, TYPE32, 2))
+    return {inside ? load_global<CONSTANT, T>(at) : T(0), 0, 0, 1};
+  return read_other_integers<CONSTANT, T>(format, at, inside);
 }
 
 /* Converts a colour to the channels of the order. */
@@ -339,6 +392,22 @@ OCL_FN texel encode_floats(uint type, bool srgb, const vec<float, 4> &v) {
   }
 }
 #undef OCL_ENCODE
+
+/* Write a colour to the texel at an address. */
+__device__ __noinline__ void write_other_colour(uint format, ulong at, vec<float, 4> colour) {
+  const vec<float, 4> channels = channels_of_colour(order_of(format), colour);
+  store_texel(shift_of(format), at, encode_floats(type_of(format), is_srgb(format), channels));
+}
+OCL_FN void write_colour(uint format, ulong at, const vec<float, 4> &colour) {
+  if (format == RGBA_UNORM8)
+    *global_pointer<uint>(at) = encode_floats(UNORM8, false, colour).w[0];
+  else if (format == RGBA_FLOAT)
+    *global_pointer<float4>(at) = {colour.s[0], colour.s[1], colour.s[2], colour.s[3]};
+  else if (format == R_FLOAT)
+    *global_pointer<float>(at) = colour.s[0];
+  else
+    write_other_colour(format, at, colour);
+}
 
 /* Saturates. T is int or uint. */
 template <class T> OCL_FN texel encode_integers(uint type, const vec<T, 4> &v) {

@@ -66,9 +66,8 @@ OCL_FN int clamp_index(int i, int size) {
 }
 
 /* Returns the address of a texel from its index in each dimension, followed by the layer or 0. */
-template <class I>
-OCL_FN ulong texel_address(const image &m, uint shift, const uint (&at)[I::D + 1]) {
-  const ulong column = m.base + (at[0] << shift);
+template <class I> OCL_FN ulong texel_address(const image &m, const uint (&at)[I::D + 1]) {
+  const ulong column = m.base + (at[0] << m.texel_shift());
   if constexpr (I::D == 1 && !I::ARRAY)
     return column;
   else if constexpr (I::D + I::ARRAY == 2)
@@ -126,9 +125,14 @@ OCL_FN linear_texels linear_indices(float s, int size, uint sampler) {
   return n;
 }
 
-/* Loads the words of the texel at a coordinate. */
+/* The address of a texel. One that is not inside the image has the colour of the border. */
+struct texel_place {
+  ulong address;
+  bool inside;
+};
+/* Finds the nearest texel to a coordinate. */
 template <class I, class T>
-OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, texel (&t)[1]) {
+OCL_FN texel_place find_nearest(const image &m, uint sampler, const coordinate<T> &c) {
   uint at[I::D + 1] = {};
   bool inside = true;
   _Pragma("unroll") for (int d = 0; d < I::D; d++) {
@@ -139,11 +143,7 @@ OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, 
   }
   if constexpr (I::ARRAY)
     at[I::D] = layer_index(m, c.c[I::D]);
-  load_texels<I::CONSTANT>(m.texel_shift(), {texel_address<I>(m, m.texel_shift(), at)}, {inside}, t);
-}
-
-OCL_FN bool is_srgb(const image &m) {
-  return m.order() == CHANNELS_SRGBA || m.order() == CHANNELS_SBGRA;
+  return {texel_address<I>(m, at), inside};
 }
 
 /* Returns the weighted mean of the texels around a coordinate. Too much code to inline. */
@@ -171,11 +171,11 @@ __device__ __noinline__ vec<float, 4> sample_linear(image m, uint sampler, coord
         inside[i] &= at[d] == (uint)index;
       weight[i] *= side ? n[d].weight : 1.0f - n[d].weight;
     }
-    address[i] = texel_address<I>(m, m.texel_shift(), at);
+    address[i] = texel_address<I>(m, at);
   }
   texel t[N];
   load_texels<I::CONSTANT>(m.texel_shift(), address, inside, t);
-  return decode_floats(m.type(), is_srgb(m), t, weight);
+  return colour_of_channels(m.order(), decode_floats(m.type(), is_srgb(m.format), t, weight));
 }
 
 } // namespace ocl
