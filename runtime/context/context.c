@@ -82,7 +82,7 @@ void rt_context_destroy(struct rt_context *c) {
   rt_module_destroy(c->copy_module);
   destroy_tsg(c, &c->high_tsg);
   destroy_tsg(c, &c->tsg);
-  rt_textures_finish(c->device, &c->textures);
+  rt_textures_finish(c->device, c->as_fd, &c->textures);
   rt_heap_destroy(&c->heap);
   rt_slots_destroy(&c->times);
   rt_slots_destroy(&c->timelines);

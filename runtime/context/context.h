@@ -70,7 +70,8 @@ struct rt_context {
 
   atomic_bool faulted;
   atomic_bool acquired;        /* a queue has waited for another one on the GPU */
-  atomic_uint code_generation; /* number of uploads of code, constants and texture pools */
+  atomic_uint code_generation; /* number of uploads of code and constants; also counts
+                                  the creation of texture pools */
 };
 
 /* Initialises the struct only; rt_tsg_create opens the TSG. */

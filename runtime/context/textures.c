@@ -10,10 +10,11 @@
 #include "runtime/queue/queue.h"
 
 enum {
-  HEADERS_FIRST = 2048, /* size of the first pool; each further one is four times as large */
-  HEADERS_GROWTH = 2,
+  HEADERS_FIRST_BITS = 11, /* log2 of the number of headers in the first chunk */
   HEADERS_MAX = 1 << TEXTURE_HANDLE_HEADER_BITS,
+  POOL_BYTES = HEADERS_MAX * TEXTURE_BYTES,
 };
+_Static_assert(1 << (HEADERS_FIRST_BITS + RT_HEADER_CHUNKS - 1) == HEADERS_MAX, "all headers");
 /* NVIDIA's limits: docs/hardware/textures.md 1.4. */
 enum { PITCH_UNIT = 32, PITCH_MAX = 2097120, BUFFER_ALIGN = 16 };
 
@@ -222,44 +223,54 @@ static int make_samplers(struct rt_context *c) {
   return 0;
 }
 
-/* ---- the pools of headers; the caller holds textures.lock ------------------------------------ */
+/* ---- the pool of headers; the caller holds textures.lock --------------------------------------
+ */
+
+/* Returns the number of headers in the first chunks. */
+static uint32_t count_room(unsigned chunks) {
+  return chunks ? 1u << (HEADERS_FIRST_BITS + chunks - 1) : 0;
+}
 
 static uint32_t *header_at(const struct rt_textures *t, uint32_t index) {
-  return (uint32_t *)t->headers[t->pools - 1].cpu + (size_t)index * TEXTURE_WORDS;
+  const uint32_t beyond_first = index >> HEADERS_FIRST_BITS;
+  const unsigned chunk = beyond_first ? 32 - (unsigned)__builtin_clz(beyond_first) : 0;
+  return (uint32_t *)t->chunk[chunk].cpu + (size_t)(index - count_room(chunk)) * TEXTURE_WORDS;
 }
 
-/* Returns the number of headers in the last of this many pools. */
-static uint32_t count_room(unsigned pools) {
-  const uint64_t room = pools ? (uint64_t)HEADERS_FIRST << HEADERS_GROWTH * (pools - 1) : 0;
-  return room < HEADERS_MAX ? (uint32_t)room : HEADERS_MAX;
+static int reserve_pool(struct rt_context *c) {
+  return c->textures.headers
+             ? 0
+             : rt_memory_reserve(c->device, c->as_fd, POOL_BYTES, &c->textures.headers);
 }
 
-/* Creates a larger pool. Returns -ENOSPC if the last one already has the maximum size. */
+/* Maps one more chunk. Returns -ENOSPC if there are all. */
 static int grow_pool(struct rt_context *c) {
   struct rt_textures *t = &c->textures;
-  const uint32_t old = count_room(t->pools), room = count_room(t->pools + 1);
-  if (t->pools == RT_HEADER_POOLS)
+  const uint32_t old = count_room(t->chunks), room = count_room(t->chunks + 1);
+  if (t->chunks == RT_HEADER_CHUNKS)
     return -ENOSPC;
   int error = make_samplers(c);
+  if (error == 0)
+    error = reserve_pool(c);
   if (error)
     return error;
   uint32_t *next = realloc(t->next, room * sizeof(*next));
   if (!next)
     return -ENOMEM;
   t->next = next;
-  struct rt_memory *memory = &t->headers[t->pools];
-  error = rt_memory_create(c->device, c->as_fd, (uint64_t)room * TEXTURE_BYTES, RT_MEMORY_CACHED,
-                           memory);
+  struct rt_memory *memory = &t->chunk[t->chunks];
+  error = rt_memory_create_at(c->device, c->as_fd, t->headers + (uint64_t)old * TEXTURE_BYTES,
+                              (uint64_t)(room - old) * TEXTURE_BYTES, RT_MEMORY_CACHED, memory);
   if (error)
     return error;
   rt_memory_drop_fd(c->device, memory);
-  if (old)
-    memcpy(memory->cpu, t->headers[t->pools - 1].cpu, (size_t)old * TEXTURE_BYTES);
-  t->pools++;
+  t->chunks++;
   for (uint32_t i = old; i < room; i++)
     make_null_header(header_at(t, i));
-  t->used = old ? t->used : 1;
-  atomic_fetch_add(&t->generation, 1);
+  if (old)
+    return 0;
+  t->used = 1;
+  atomic_store(&t->ready, true);
   atomic_fetch_add(&c->code_generation, 1);
   return 0;
 }
@@ -288,7 +299,7 @@ static uint32_t get_run(struct rt_context *c, unsigned class) {
     }
     return first;
   }
-  while (!t->pools || count_room(t->pools) - t->used < 1u << class)
+  while (count_room(t->chunks) - t->used < 1u << class)
     if (grow_pool(c))
       return 0;
   const uint32_t first = t->used;
@@ -344,26 +355,25 @@ void rt_textures_init(struct rt_textures *t) {
   base_mutex_init(&t->lock, BASE_LOCK_RT_TEXTURES);
 }
 
-void rt_textures_finish(struct rt_device *device, struct rt_textures *t) {
-  for (unsigned i = 0; i < t->pools; i++)
-    rt_memory_destroy(device, &t->headers[i]);
+void rt_textures_finish(struct rt_device *device, int as_fd, struct rt_textures *t) {
+  for (unsigned i = 0; i < t->chunks; i++)
+    rt_memory_destroy(device, &t->chunk[i]);
+  if (t->headers)
+    rt_memory_unreserve(device, as_fd, t->headers, POOL_BYTES);
   rt_memory_destroy(device, &t->samplers);
   free(t->next);
   base_mutex_destroy(&t->lock);
 }
 
-static void put_pool(struct rt_slice *s, uint32_t method, const struct rt_memory *memory) {
+static void put_pool(struct rt_slice *s, uint32_t method, uint64_t address, uint32_t entries) {
   *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, 3);
-  *s->at++ = (uint32_t)(memory->gpu >> 32);
-  *s->at++ = (uint32_t)memory->gpu;
-  *s->at++ = (uint32_t)(memory->size / TEXTURE_BYTES) - 1;
+  *s->at++ = (uint32_t)(address >> 32);
+  *s->at++ = (uint32_t)address;
+  *s->at++ = entries - 1;
 }
 
-void rt_slice_textures(struct rt_textures *t, struct rt_channel *ch, struct rt_slice *s) {
-  base_mutex_lock(&t->lock);
-  ch->seen_textures = atomic_load(&t->generation);
+void rt_slice_textures(const struct rt_textures *t, struct rt_slice *s) {
   *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
-  put_pool(s, NVC7C0_SET_TEX_SAMPLER_POOL_A, &t->samplers);
-  put_pool(s, NVC7C0_SET_TEX_HEADER_POOL_A, &t->headers[t->pools - 1]);
-  base_mutex_unlock(&t->lock);
+  put_pool(s, NVC7C0_SET_TEX_SAMPLER_POOL_A, t->samplers.gpu, KERNEL_TEXTURE_SAMPLERS);
+  put_pool(s, NVC7C0_SET_TEX_HEADER_POOL_A, t->headers, HEADERS_MAX);
 }

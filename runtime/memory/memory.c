@@ -74,21 +74,26 @@ static int allocate_handle(struct rt_device *d, uint64_t size, enum rt_memory_ty
   return error;
 }
 
-/* Maps without flags: the GPU's L2 does not keep the data after an access. Both public stacks ran
- * on Orin with such mappings, coherent without flushes (docs/hardware/bring-up.md 2). */
+/* Maps at m->gpu, which must be reserved, or anywhere if it is 0.
+ *
+ * There are no flags for caches: the GPU's L2 does not keep the data after an access. Both public
+ * stacks ran on Orin with such mappings, coherent without flushes (docs/hardware/bring-up.md 2). */
 static int map_gpu(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_map_buffer_ex_args args = {.flags = d->release->map_flags_needed,
                                              .compr_kind = NVGPU_KIND_NONE,
                                              .incompr_kind = NVGPU_KIND_PITCH,
                                              .dmabuf_fd = (uint32_t)m->fd,
                                              .page_size = GPU_PAGE_BYTES};
-  if (m->reserved) {
+  if (m->gpu) {
     args.flags |= NVGPU_MAP_FIXED_OFFSET;
     args.offset = m->gpu;
   }
   int error = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
-  if (error)
+  if (error) {
+    if (!m->reserved)
+      m->gpu = 0;
     return rt_fail_call(error, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);
+  }
   m->gpu = args.offset;
   return 0;
 }
@@ -118,11 +123,9 @@ static int map_memory(struct rt_device *d, struct rt_memory *m) {
   return error;
 }
 
-int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
-                     struct rt_memory *m) {
-  memset(m, 0, sizeof(*m));
-  m->as_fd = as_fd;
-  m->fd = -1;
+int rt_memory_create_at(struct rt_device *d, int as_fd, uint64_t gpu, uint64_t size,
+                        enum rt_memory_type type, struct rt_memory *m) {
+  *m = (struct rt_memory){.as_fd = as_fd, .fd = -1};
   if (size > UINT64_MAX - GPU_PAGE_BYTES)
     return rt_fail(-ENOMEM, "cannot allocate %llu bytes: larger than any memory",
                    (unsigned long long)size);
@@ -130,10 +133,16 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
   int error = allocate_handle(d, size, type, &m->fd); /* the kernel rounds the size up */
   if (error)
     return error;
+  m->gpu = gpu;
   error = map_memory(d, m);
   if (error)
     rt_memory_destroy(d, m);
   return error;
+}
+
+int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
+                     struct rt_memory *m) {
+  return rt_memory_create_at(d, as_fd, 0, size, type, m);
 }
 
 int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m) {
@@ -173,15 +182,20 @@ static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) 
 
 /* Fixed mappings are possible only in such reservations (docs/hardware/kernel-interface.md 3.2,
  * MAP_BUFFER_EX). */
-static int reserve_allocation(struct rt_device *d, struct rt_memory *m) {
-  struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
+int rt_memory_reserve(struct rt_device *d, int as_fd, uint64_t size, uint64_t *gpu) {
+  struct nvgpu_as_alloc_space_args args = {.pages = size / GPU_PAGE_BYTES,
                                            .page_size = GPU_PAGE_BYTES};
-  int error = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
+  int error = d->os->ioctl(as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
   if (error)
-    return rt_fail_call(error, "ALLOC_SPACE of %llu bytes", (unsigned long long)m->size);
-  m->gpu = args.o_a.offset;
-  m->reserved = true;
+    return rt_fail_call(error, "ALLOC_SPACE of %llu bytes", (unsigned long long)size);
+  *gpu = args.o_a.offset;
   return 0;
+}
+
+void rt_memory_unreserve(struct rt_device *d, int as_fd, uint64_t gpu, uint64_t size) {
+  struct nvgpu_as_free_space_args args = {
+      .offset = gpu, .pages = size / GPU_PAGE_BYTES, .page_size = GPU_PAGE_BYTES};
+  d->os->ioctl(as_fd, NVGPU_AS_IOCTL_FREE_SPACE, &args);
 }
 
 int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
@@ -189,7 +203,8 @@ int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t 
   *m = (struct rt_memory){.as_fd = as_fd, .size = size, .fd = -1};
   int error = wrap_pages(d, pages, size, &m->fd);
   if (error == 0)
-    error = reserve_allocation(d, m);
+    error = rt_memory_reserve(d, as_fd, size, &m->gpu);
+  m->reserved = error == 0;
   if (error == 0)
     error = map_gpu(d, m);
   if (error)
@@ -225,11 +240,8 @@ void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
     struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
     d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
   }
-  if (m->reserved) {
-    struct nvgpu_as_free_space_args args = {
-        .offset = m->gpu, .pages = m->size / GPU_PAGE_BYTES, .page_size = GPU_PAGE_BYTES};
-    d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_FREE_SPACE, &args);
-  }
+  if (m->reserved)
+    rt_memory_unreserve(d, m->as_fd, m->gpu, m->size);
   if (m->cpu)
     d->os->munmap(m->cpu, m->size);
   base_mutex_unlock(&d->addresses);

@@ -64,7 +64,7 @@ struct rt_channel {
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
   uint32_t seen_code; /* generations that the channel has seen */
   uint32_t seen_pool;
-  uint32_t seen_textures;
+  bool has_textures; /* has been given the pools of headers and samplers */
 };
 
 /* Returns a channel of the TSG for one more queue: an unused one, a new one if the TSG is idle, or

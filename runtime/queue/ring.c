@@ -165,8 +165,11 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
                     hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
   }
   ch->seen_code = code;
-  if (ch->seen_textures != atomic_load(&q->context->textures.generation))
-    rt_slice_textures(&q->context->textures, ch, s);
+  const struct rt_textures *textures = &q->context->textures;
+  if (!ch->has_textures && atomic_load(&textures->ready)) {
+    rt_slice_textures(textures, s);
+    ch->has_textures = true;
+  }
   ch->due = false;
 }
 

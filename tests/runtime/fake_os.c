@@ -203,11 +203,25 @@ static int fake_ioctl(int fd, unsigned long request, void *argument) {
   case NVMAP_IOC_GET_FD:
     ((struct nvmap_create_handle *)argument)->fd = new_fd(os.zero_fds ? 0 : FIRST_FD);
     return 0;
-  case NVGPU_AS_IOCTL_MAP_BUFFER_EX:
-    ((struct nvgpu_as_map_buffer_ex_args *)argument)->offset = os.next_va;
-    os.next_va += 2 << 20;
+  case NVGPU_AS_IOCTL_ALLOC_SPACE: {
+    struct nvgpu_as_alloc_space_args *a = argument;
+    a->o_a.offset = os.next_va;
+    os.next_va += a->pages * a->page_size;
+    os.alive.reservations++;
+    return 0;
+  }
+  case NVGPU_AS_IOCTL_FREE_SPACE:
+    os.alive.reservations--;
+    return 0;
+  case NVGPU_AS_IOCTL_MAP_BUFFER_EX: {
+    struct nvgpu_as_map_buffer_ex_args *a = argument;
+    if (!(a->flags & NVGPU_MAP_FIXED_OFFSET)) {
+      a->offset = os.next_va;
+      os.next_va += 2 << 20;
+    }
     os.alive.gpu_mappings++;
     return 0;
+  }
   case NVGPU_IOCTL_CHANNEL_SETUP_BIND: {
     struct nvgpu_channel_setup_bind_args *a = argument;
     os.saw_zero = os.saw_zero || a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0;

@@ -24,7 +24,7 @@ void fake_os_refuse_all(const char *call, int result);
 const char *fake_os_refused_call(void);
 
 struct fake_alive {
-  int fds, handles, gpu_mappings, cpu_mappings;
+  int fds, handles, gpu_mappings, cpu_mappings, reservations;
 };
 struct fake_alive fake_os_alive(void);
 
