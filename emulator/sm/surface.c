@@ -59,7 +59,7 @@ static bool find_place(struct sm_texture_access *t, struct surface_place *place)
     at[2] = (int32_t)*data_register(t, u->s[0], u->surface.coordinates);
   if (at[0] % step)
     return raise_misaligned(t, (uint64_t)at[0], bytes);
-  bool outside = texture->empty || row < bytes;
+  bool outside = row < bytes;
   outside |= clamp_coordinate(&at[0], row < bytes ? 0 : (row - bytes) / unit / step * step);
   outside |= clamp_coordinate(&at[1], (int64_t)texture->height - 1);
   outside |=
@@ -75,8 +75,7 @@ static bool find_place(struct sm_texture_access *t, struct surface_place *place)
           emu_texture_address(texture, (uint32_t)(x / texel), (uint32_t)at[1], (uint32_t)at[2]) +
           x % texel,
       .bytes = bytes,
-      .outside =
-          texture->empty || row < bytes || (outside && u->surface.outside == SM_OUTSIDE_IGNORED),
+      .outside = row < bytes || (outside && u->surface.outside == SM_OUTSIDE_IGNORED),
   };
   return place->outside || place->address % bytes == 0 ||
          raise_misaligned(t, place->address, bytes);

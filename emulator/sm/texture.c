@@ -103,6 +103,8 @@ bool sm_texture_find(struct sm_texture_access *t, uint32_t handle) {
              t->texture.type);
     return sm_texture_refuse(t, handle, wrong);
   }
+  if (t->has_sampler && emu_texture_is_buffer(&t->texture))
+    return sm_texture_refuse(t, handle, "it is a ONE_D_BUFFER, which cannot be sampled");
   if (t->has_sampler) {
     if (!read_descriptor(t, SM_L1_SAMPLERS, sampler, words))
       return false;

@@ -136,6 +136,10 @@ static bool decode_pitch(const uint32_t *header, struct emu_texture *t, char *wr
   t->pitch = hw_get(header, TIC_PITCH_BITS20TO5) << PITCH_UNIT_BITS |
              hw_get(header, TIC_PITCH_BIT21) << PITCH_BIT_21;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO5) << PITCH_UNIT_BITS;
+  if (hw_get(header, TIC_ADDRESS_BITS31TO0) % (1 << PITCH_UNIT_BITS))
+    return refuse_value(wrong,
+                        "bits 4:0 of the address are 0x%x; they are reserved in PITCH headers",
+                        hw_get(header, TIC_ADDRESS_BITS31TO0) % (1 << PITCH_UNIT_BITS));
   if (t->pitch > PITCH_MAX)
     return refuse_value(wrong, "the pitch is %u; the limit is %u", t->pitch, PITCH_MAX);
   if (t->height > PITCH_HEIGHT_MAX)
@@ -154,6 +158,10 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
                         1;
   t->block_linear = true;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO9) << GOB_UNIT_BITS;
+  if (hw_get(header, TIC_ADDRESS_BITS31TO0) % (1 << GOB_UNIT_BITS))
+    return refuse_value(
+        wrong, "bits 8:0 of the address are 0x%x; they are reserved in BLOCKLINEAR headers",
+        hw_get(header, TIC_ADDRESS_BITS31TO0) % (1 << GOB_UNIT_BITS));
   t->block_height = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_HEIGHT);
   t->block_depth = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_DEPTH);
   if (hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH) || t->block_height > BLOCK_LOG2_MAX ||
@@ -213,8 +221,11 @@ bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_tex
   t->height =
       (hw_get(header, TIC_HEIGHT_MINUS_ONE) | hw_get(header, TIC_HEIGHT_MINUS_ONE_BIT16) << 16) + 1;
   t->normalized = hw_get(header, TIC_NORMALIZED_COORDS);
-  t->empty =
-      hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL);
+  /* Hardware reads 0 through such headers (docs/hardware/textures.md 1.3), which would hide a
+   * client's use of a released image. */
+  if (hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
+    return refuse_value(wrong, "it has no mip level, so it belongs to no image; was the image "
+                               "released?");
   if (hw_get(header, TIC_MAX_MIP_LEVEL) || hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
     return refuse_value(wrong,
                         "the texture has several mip levels, which the emulator does not support");

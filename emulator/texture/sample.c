@@ -36,6 +36,10 @@ bool emu_texture_is_array(const struct emu_texture *t) {
   return t->type == TIC_TEXTURE_TYPE_ONE_D_ARRAY || t->type == TIC_TEXTURE_TYPE_TWO_D_ARRAY;
 }
 
+bool emu_texture_is_buffer(const struct emu_texture *t) {
+  return t->type == TIC_TEXTURE_TYPE_ONE_D_BUFFER;
+}
+
 uint64_t emu_texture_address(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
   const uint64_t bytes = x * (uint64_t)t->format.bytes;
   if (t->block_linear) {
@@ -188,8 +192,6 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
   struct tap taps[3];
   format.srgb &= s->srgb;
   memset(result, 0, 4 * sizeof *result);
-  if (t->empty)
-    return true;
   find_taps(t, s, place, linear, taps);
   const uint32_t layer = clamp_layer(t, place->layer);
   if (!linear)
@@ -219,8 +221,6 @@ bool emu_texture_gather(const struct emu_texture *t, const struct emu_sampler *s
   struct tap taps[3];
   format.srgb &= s->srgb;
   memset(result, 0, 4 * sizeof *result);
-  if (t->empty)
-    return true;
   find_taps(t, s, place, true, taps);
   for (unsigned i = 0; i < 4; i++) {
     uint32_t texel[4];
@@ -235,7 +235,7 @@ bool emu_texture_fetch(const struct emu_texture *t, const int32_t at[3], uint32_
                        const struct emu_texture_memory *memory, uint32_t result[4]) {
   const unsigned dimensions = emu_texture_dimensions(t);
   int64_t texel[3] = {0, 0, layer};
-  bool inside = layer < t->layers && !t->empty;
+  bool inside = layer < t->layers;
   for (unsigned i = 0; i < dimensions; i++) {
     texel[i] = at[i];
     inside &= at[i] >= 0 && (uint32_t)at[i] < texels_of_side(t, i);
@@ -243,17 +243,13 @@ bool emu_texture_fetch(const struct emu_texture *t, const int32_t at[3], uint32_
   if (inside)
     return read_texel(t, &t->format, texel, memory, result);
   const uint8_t nothing[EMU_TEXEL_BYTES_MAX] = {0};
-  if (t->empty)
-    memset(result, 0, 4 * sizeof *result);
-  else
-    emu_texel_unpack(&t->format, nothing, result);
+  emu_texel_unpack(&t->format, nothing, result);
   return true;
 }
 
 void emu_texture_query(const struct emu_texture *t, uint32_t level, uint32_t result[4]) {
-  const bool exists = !level && !t->empty;
-  result[0] = exists ? t->width : 0;
-  result[1] = exists ? t->height : 0;
-  result[2] = !exists ? 0 : t->type == TIC_TEXTURE_TYPE_THREE_D ? t->depth : t->layers;
-  result[3] = !t->empty;
+  result[0] = level ? 0 : t->width;
+  result[1] = level ? 0 : t->height;
+  result[2] = level ? 0 : t->type == TIC_TEXTURE_TYPE_THREE_D ? t->depth : t->layers;
+  result[3] = 1;
 }

@@ -31,7 +31,6 @@ struct emu_texture {
   uint8_t type;           /* TIC_TEXTURE_TYPE_* */
   bool block_linear;
   bool normalized;
-  bool empty; /* the view has no level: all reads return 0 */
   struct emu_texel_format format;
 };
 
@@ -61,6 +60,7 @@ struct emu_texture_memory {
 unsigned emu_texture_dimensions(const struct emu_texture *texture);
 
 bool emu_texture_is_array(const struct emu_texture *texture);
+bool emu_texture_is_buffer(const struct emu_texture *texture);
 
 struct emu_texture_place {
   float at[3];
