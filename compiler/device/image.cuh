@@ -54,7 +54,7 @@ OCL_FN uint sampler_bits(ocl_sampler sampler) {
   return sampler.bits;
 }
 template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
-  return BITS;
+  return BITS & SAMPLER_BITS;
 }
 
 template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {

@@ -19,6 +19,7 @@ enum {
   SAMPLER_REPEAT = 6,
   SAMPLER_MIRRORED_REPEAT = 8,
   SAMPLER_LINEAR = 0x20,
+  SAMPLER_BITS = 0x3f, /* clang accepts literals with others */
 };
 
 /* An image type of OpenCL C. D is the number of coordinates within a layer. ARRAY means that there

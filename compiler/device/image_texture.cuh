@@ -9,8 +9,8 @@ namespace ocl {
 
 enum { TEXTURE_SAMPLER = 20 };
 
-/* A coordinate in the border of any image. */
-constexpr float OUTSIDE = -1e9f;
+/* A coordinate in the border of any image, also if it is normalized. */
+constexpr float OUTSIDE = -2.0f;
 
 /* Return the bits of four floats or integers, depending on the image's format. Images only have
  * one mipmap level. */
@@ -44,13 +44,14 @@ template <class I> OCL_FN bool has_texture(I image) {
 #endif
 }
 
-/* Rounds down unnormalized coordinates if the filter is nearest, because OpenCL then requires the
- * exact texel. It is unknown how the hardware rounds a coordinate just below an integer. */
+/* Moves unnormalized coordinates to the centre of the texel if the filter is nearest, because
+ * OpenCL then requires the exact texel. It is unknown how the hardware rounds a coordinate at or
+ * just below an integer. */
 OCL_FN float exact(float s, uint sampler) {
-  return sampler & (SAMPLER_LINEAR | SAMPLER_NORMALIZED) ? s : floorf(s);
+  return sampler & (SAMPLER_LINEAR | SAMPLER_NORMALIZED) ? s : floorf(s) + 0.5f;
 }
 OCL_FN float exact(int i, uint) {
-  return (float)i;
+  return (float)i + 0.5f;
 }
 
 /* Samples one slice of a 3D image. */
