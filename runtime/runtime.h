@@ -127,14 +127,18 @@ void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint
 
 /* ---- textures --------------------------------------------------------------- */
 
-/* Makes headers of an image for the texture units, one for each slice or layer. Returns
- * the value of kernel_image.texture, or 0 if the texture units cannot read the image or are not
- * used. */
-uint32_t rt_texture_create(struct rt_context *context, const struct kernel_image *image,
-                           enum kernel_arg_image type);
-/* Returns the alignment in bytes that addresses and pitches of images need to have headers, or 1 if
- * the texture units are not used. */
-uint32_t rt_texture_pitch_align(const struct rt_context *context);
+/* What the texture units demand, in bytes. CUDA demands it too (docs/hardware/textures.md 1.4). */
+enum {
+  RT_TEXTURE_BASE_ALIGN = 512, /* of the address of an image, a layer or a slice */
+  RT_TEXTURE_PITCH_ALIGN = 32, /* of the distance of rows */
+  RT_TEXTURE_BUFFER_ALIGN = 16 /* of the address of an image1d_buffer_t */
+};
+/* Makes headers of an image for the texture units, one for each slice or layer. Stores
+ * the value of kernel_image.texture in *texture, or 0 if the texture units are not used. Returns
+ * -EINVAL if the texture units cannot read the image, and -ENOMEM if there is no room for its
+ * headers. */
+int rt_texture_create(struct rt_context *context, const struct kernel_image *image,
+                      enum kernel_arg_image type, uint32_t *texture);
 /* Frees the headers of an image, if it has any. The work that uses them must have completed. */
 void rt_texture_destroy(struct rt_context *context, const struct kernel_image *image);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icd/context/retire.h"
 #include "icd/image/image_format.h"
 #include "icd/memory/memory.h"
 #include "icd/memory/svm.h"
@@ -58,9 +59,22 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
                 (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
                 icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
   };
-  if (!(mem->flags & CL_MEM_WRITE_ONLY))
-    image->kernel.texture =
-        rt_texture_create(mem->context->rt, &image->kernel, image->type - CL_MEM_OBJECT_IMAGE2D);
+}
+
+static int try_texture(cl_mem mem, struct icd_image *image) {
+  return rt_texture_create(mem->context->rt, &image->kernel, image->type - CL_MEM_OBJECT_IMAGE2D,
+                           &image->kernel.texture);
+}
+
+/* Lets the texture units read the image, if they can. */
+static void make_texture(cl_mem mem, struct icd_image *image, const char *call) {
+  if (mem->flags & CL_MEM_WRITE_ONLY)
+    return;
+  int error = try_texture(mem, image);
+  if (icd_context_make_room(mem->context, error))
+    error = try_texture(mem, image);
+  if (error)
+    icd_note(call, "the image is read by software: %s", rt_last_message());
 }
 
 /* Creates an image in new memory, or in the shared virtual memory at host_ptr if
@@ -69,9 +83,8 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
   const struct icd_image host = *image;
-  const uint32_t align = rt_texture_pitch_align(context->rt);
-  if (align > 1 && !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_WRITE_ONLY)))
-    icd_pad_rows(image, align, &bytes);
+  if (context->device->info->textures && !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_WRITE_ONLY)))
+    icd_pad_rows(image, most, &bytes);
   if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
                      "the image requires %zu bytes; CL_DEVICE_MAX_MEM_ALLOC_SIZE is %llu", bytes,
@@ -142,9 +155,9 @@ static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_b
                               cl_mem_flags flags, cl_mem parent, void *host_ptr,
                               struct icd_image *image, size_t bytes, cl_int *code,
                               const char *call) {
+  icd_reclaim(context, false);
   if (parent)
     return create_in(parent, flags, image, bytes, code, call);
-  icd_reclaim(context, false);
   cl_mem mem = dma_buf ? icd_mem_import(context, flags, bytes, (int)*dma_buf, CL_INVALID_PROPERTY,
                                         CL_INVALID_IMAGE_SIZE, code, call)
                        : create_own(context, flags, image, bytes, host_ptr, code, call);
@@ -188,6 +201,7 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
     return icd_null(errcode_ret, code);
   }
   describe_for_kernels(mem, image);
+  make_texture(mem, image, call);
   mem->image = image;
   if (!icd_keep_mem_properties(mem, properties)) {
     icd_mem_drop(mem);

@@ -4,9 +4,8 @@
 
 #include "icd/objects.h"
 
-/* Images are sampled in software, so the hardware sets no limits. These are the limits of
- * NVIDIA's desktop devices of the same generation, reduced to what 32-bit coordinates can
- * address. */
+/* Limits of software and of the texture units: those of NVIDIA's desktop devices of the same
+ * generation (docs/hardware/textures.md 1.4), reduced to what 32-bit coordinates can address. */
 enum {
   ICD_IMAGE_WIDTH_MAX = 32768, /* 1D and 2D images */
   ICD_IMAGE_SIDE_MAX = 16384,  /* 3D images */
@@ -42,9 +41,10 @@ cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,
                          const cl_image_desc *desc, bool pitched, struct icd_image *image,
                          size_t *bytes, const char *call);
 
-/* Places rows at multiples of align bytes, without other gaps. clGetImageInfo still returns the
- * pitches without gaps. */
-void icd_pad_rows(struct icd_image *image, size_t align, size_t *bytes);
+/* Moves rows, slices and layers to multiples of what the texture units demand, unless that takes
+ * more than most bytes or too much memory for the gaps. clGetImageInfo still returns the pitches
+ * without gaps. */
+void icd_pad_rows(struct icd_image *image, uint64_t most, size_t *bytes);
 
 /* Returns CL_INVALID_MEM_OBJECT if image is not an image, or CL_INVALID_CONTEXT if it belongs to
  * another context than queue. */

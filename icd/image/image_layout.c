@@ -1,6 +1,5 @@
 /* Image types, their limits, and the layout of texels, rows and slices. Images in existing memory
- * have the pitches of the description. Others have no gaps, so their layout is that of the data at
- * host_ptr.
+ * have the pitches of the description. Others have no gaps, except for icd_pad_rows.
  */
 #include "icd/image/image.h"
 #include "icd/image/image_format.h"
@@ -125,7 +124,7 @@ static cl_int read_pitches(cl_context context, const cl_image_desc *desc, bool p
 static size_t image_bytes(const struct icd_image *image) {
   size_t bytes;
   if (__builtin_mul_overflow(image->extent[2], image->stride[2], &bytes) ||
-      bytes >> 32 >= image->row_pitch || image->stride[1] > UINT32_MAX)
+      bytes >> 32 >= image->stride[1] || image->stride[1] > UINT32_MAX)
     return 0;
   return image->extent[1] * image->extent[2] == 1 ? image->extent[0] * image->element : bytes;
 }
@@ -146,8 +145,25 @@ cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,
                            "the image is too large: it has more than 2^32 - 1 rows");
 }
 
-void icd_pad_rows(struct icd_image *image, size_t align, size_t *bytes) {
-  image->stride[1] = (image->extent[0] * image->element + align - 1) / align * align;
-  image->stride[2] = image->stride[1] * image->extent[1];
-  *bytes = image_bytes(image);
+static size_t round_up(size_t size, size_t align) {
+  return (size + align - 1) / align * align;
+}
+
+void icd_pad_rows(struct icd_image *image, uint64_t most, size_t *bytes) {
+  enum { SMALL_BYTES = 1 << 20 }; /* gaps of smaller images do not matter */
+  const struct icd_image_type *type = icd_image_type(image->type);
+  const bool layers_are_rows = type->is_array && type->dimensions == 1;
+  struct icd_image padded = *image;
+  padded.stride[1] = round_up(image->extent[0] * image->element,
+                              layers_are_rows ? RT_TEXTURE_BASE_ALIGN : RT_TEXTURE_PITCH_ALIGN);
+  /* A slice has whole rows, so it has as many as reach a multiple of the alignment. */
+  size_t rows = 1;
+  while (image->extent[2] > 1 && rows * padded.stride[1] % RT_TEXTURE_BASE_ALIGN)
+    rows *= 2;
+  padded.stride[2] = padded.stride[1] * round_up(image->extent[1], rows);
+  const size_t needed = image_bytes(&padded);
+  if (needed && needed <= most && (needed <= SMALL_BYTES || needed / 2 <= *bytes)) {
+    *image = padded;
+    *bytes = needed;
+  }
 }

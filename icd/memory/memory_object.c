@@ -11,6 +11,9 @@ static void destroy_mem(void *owner) {
   cl_mem mem = owner;
   cl_context context = mem->context;
   struct icd_mem_destructor *destructor = mem->destructors;
+  /* First, so that no header is valid when other objects get the memory. */
+  if (mem->image)
+    rt_texture_destroy(context->rt, &mem->image->kernel);
   while (destructor) { /* in reverse order of registration */
     struct icd_mem_destructor *next = destructor->next;
     destructor->function(mem, destructor->data);
@@ -26,8 +29,6 @@ static void destroy_mem(void *owner) {
     rt_buffer_destroy(mem->buffer);
   if (mem->host_pages)
     icd_host_pages_release(context);
-  if (mem->image)
-    rt_texture_destroy(context->rt, &mem->image->kernel);
   free(mem->image);
   free(mem->properties);
   icd_object_free(ICD_MAGIC_MEM, mem);

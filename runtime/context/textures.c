@@ -7,6 +7,7 @@
 
 #include "gpu/hw/methods.h"
 #include "gpu/hw/texture.h"
+#include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
 enum {
@@ -15,8 +16,7 @@ enum {
   POOL_BYTES = HEADERS_MAX * TEXTURE_BYTES,
 };
 _Static_assert(1 << (HEADERS_FIRST_BITS + RT_HEADER_CHUNKS - 1) == HEADERS_MAX, "all headers");
-/* NVIDIA's limits: docs/hardware/textures.md 1.4. */
-enum { PITCH_UNIT = 32, PITCH_MAX = 2097120, BUFFER_ALIGN = 16 };
+enum { PITCH_MAX = 2097120 }; /* NVIDIA's limit: docs/hardware/textures.md 1.4 */
 
 #define FLOAT_1 0x3f800000u
 
@@ -102,14 +102,15 @@ static void set_format(uint32_t *header, const struct format *format) {
   hw_set(header, TIC_S_R_G_B_CONVERSION, format->srgb);
 }
 
-/* Makes a header that belongs to no image; reads through it return 0 (docs/hardware/textures.md
- * 1.3). */
+/* Makes a header that belongs to no image. Reads through it return 0 (docs/hardware/textures.md
+ * 1.3); the software Orin reports them. */
 static void make_null_header(uint32_t *header) {
   memset(header, 0, TEXTURE_BYTES);
   set_format(header, &(struct format){.components = TIC_COMPONENTS_R8,
                                       .data_type = TIC_R_DATA_TYPE_NUM_UNORM});
   hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_BLOCKLINEAR);
   hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_ARRAY);
+  hw_set(header, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
   hw_set(header, TIC_RES_VIEW_MIN_MIP_LEVEL, 1);
 }
 
@@ -118,22 +119,36 @@ static uint64_t layer_bytes(const struct kernel_image *image, enum kernel_arg_im
   return (uint64_t)image->row_pitch * (type == KERNEL_ARG_IMAGE_1D_ARRAY ? 1 : image->slice_rows);
 }
 
-/* Returns the pitch for a layer's header, or 0 if a header cannot describe the layout of the
- * rows. */
-static uint32_t find_pitch(const struct kernel_image *image, enum kernel_arg_image type) {
+/* Returns the pitch for the headers. A single row has none. */
+static uint32_t find_pitch(const struct kernel_image *image) {
   const uint32_t shift = image->format >> KERNEL_IMAGE_TEXEL_SHIFT;
-  const uint32_t row = ((image->width << shift) + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
-  const uint32_t pitch = image->height == 1 ? row : image->row_pitch;
-  const bool aligned = image->base % PITCH_UNIT == 0 && pitch % PITCH_UNIT == 0 &&
-                       (image->depth == 1 || layer_bytes(image, type) % PITCH_UNIT == 0);
-  return aligned && pitch <= PITCH_MAX ? pitch : 0;
+  const uint32_t row = image->width << shift;
+  return image->height == 1
+             ? (row + RT_TEXTURE_PITCH_ALIGN - 1) / RT_TEXTURE_PITCH_ALIGN * RT_TEXTURE_PITCH_ALIGN
+             : image->row_pitch;
+}
+
+/* Returns 0, or -EINVAL if headers cannot describe the layout of the rows. */
+static int check_rows(const struct kernel_image *image, enum kernel_arg_image type,
+                      uint32_t pitch) {
+  const uint64_t layer = layer_bytes(image, type);
+  if (pitch % RT_TEXTURE_PITCH_ALIGN || pitch > PITCH_MAX)
+    return rt_fail(-EINVAL, "the row pitch is %u bytes; it must be a multiple of %d, at most %d",
+                   pitch, RT_TEXTURE_PITCH_ALIGN, PITCH_MAX);
+  if (image->base % RT_TEXTURE_BASE_ALIGN)
+    return rt_fail(-EINVAL, "the address is 0x%llx; it must be a multiple of %d",
+                   (unsigned long long)image->base, RT_TEXTURE_BASE_ALIGN);
+  if (image->depth > 1 && layer % RT_TEXTURE_BASE_ALIGN)
+    return rt_fail(-EINVAL, "the slice pitch is %llu bytes; it must be a multiple of %d",
+                   (unsigned long long)layer, RT_TEXTURE_BASE_ALIGN);
+  return 0;
 }
 
 /* Fills in the header of a layer, which consists of rows of texels, except for its address. */
 static void make_rows(uint32_t *header, const struct kernel_image *image, uint32_t pitch) {
   hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_PITCH);
   hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP);
-  hw_set(header, TIC_PITCH_BITS20TO5, pitch / PITCH_UNIT);
+  hw_set(header, TIC_PITCH_BITS20TO5, pitch / RT_TEXTURE_PITCH_ALIGN);
   hw_set(header, TIC_WIDTH_MINUS_ONE, image->width - 1);
   hw_set(header, TIC_HEIGHT_MINUS_ONE, image->height - 1u);
   hw_set(header, TIC_LOD_ANISO_QUALITY2, 1); /* these three fields are as in NVK */
@@ -151,19 +166,22 @@ static void make_buffer(uint32_t *header, const struct kernel_image *image) {
   hw_set(header, TIC_WIDTH_MINUS_ONE_BITS31TO16, last >> 16);
 }
 
-/* Makes the header of an image's first layer. Returns false if the texture units cannot read the
+/* Makes the header of an image's first layer. Returns -EINVAL if the texture units cannot read the
  * image. */
-static bool make_header(const struct kernel_image *image, enum kernel_arg_image type,
-                        const struct format *format, uint32_t header[TEXTURE_WORDS]) {
+static int make_header(const struct kernel_image *image, enum kernel_arg_image type,
+                       const struct format *format, uint32_t header[TEXTURE_WORDS]) {
   memset(header, 0, TEXTURE_BYTES);
   set_format(header, format);
   if (type == KERNEL_ARG_IMAGE_1D_BUFFER) {
     make_buffer(header, image);
-    return image->base % BUFFER_ALIGN == 0;
+    return image->base % RT_TEXTURE_BUFFER_ALIGN
+               ? rt_fail(-EINVAL, "the address is 0x%llx; it must be a multiple of %d",
+                         (unsigned long long)image->base, RT_TEXTURE_BUFFER_ALIGN)
+               : 0;
   }
-  const uint32_t pitch = find_pitch(image, type);
+  const uint32_t pitch = find_pitch(image);
   make_rows(header, image, pitch);
-  return pitch;
+  return check_rows(image, type, pitch);
 }
 
 /* PITCH headers contain bits 31:5 of the address, others all bits. */
@@ -188,7 +206,7 @@ static uint32_t address_mode(uint32_t bits) {
   }
 }
 
-/* Makes the sampler with an index as in a texture handle: the bits of enum kernel_texture from
+/* Makes a sampler. index is the sampler's part of a handle: the bits of enum kernel_texture from
  * KERNEL_TEXTURE_SAMPLER on. A flat image is a 2D texture with a single row. The next row must be
  * finite and have weight 0, so it is the border. */
 static void make_sampler(uint32_t *sampler, uint32_t index) {
@@ -243,12 +261,12 @@ static int reserve_pool(struct rt_context *c) {
              : rt_memory_reserve(c->device, c->as_fd, POOL_BYTES, &c->textures.headers);
 }
 
-/* Maps one more chunk. Returns -ENOSPC if there are all. */
+/* Maps one more chunk. */
 static int grow_pool(struct rt_context *c) {
   struct rt_textures *t = &c->textures;
   const uint32_t old = count_room(t->chunks), room = count_room(t->chunks + 1);
   if (t->chunks == RT_HEADER_CHUNKS)
-    return -ENOSPC;
+    return rt_fail(-ENOMEM, "all %d texture headers are in use", HEADERS_MAX);
   int error = make_samplers(c);
   if (error == 0)
     error = reserve_pool(c);
@@ -256,11 +274,12 @@ static int grow_pool(struct rt_context *c) {
     return error;
   uint32_t *next = realloc(t->next, room * sizeof(*next));
   if (!next)
-    return -ENOMEM;
+    return rt_fail(-ENOMEM, "out of memory for texture headers");
   t->next = next;
   struct rt_memory *memory = &t->chunk[t->chunks];
-  error = rt_memory_create_at(c->device, c->as_fd, t->headers + (uint64_t)old * TEXTURE_BYTES,
-                              (uint64_t)(room - old) * TEXTURE_BYTES, RT_MEMORY_CACHED, memory);
+  const uint64_t at = t->headers + (uint64_t)old * TEXTURE_BYTES;
+  const uint64_t bytes = (uint64_t)(room - old) * TEXTURE_BYTES;
+  error = rt_memory_create_at(c->device, c->as_fd, at, bytes, RT_MEMORY_CACHED, memory);
   if (error)
     return error;
   rt_memory_drop_fd(c->device, memory);
@@ -284,57 +303,62 @@ static void put_run(struct rt_textures *t, uint32_t first, unsigned class) {
   t->free[class] = first;
 }
 
-/* Allocates 2^class headers. Returns the index of the first one, or 0 if there is no room. */
-static uint32_t get_run(struct rt_context *c, unsigned class) {
+/* Allocates 2^class headers, and stores the index of the first one. */
+static int get_run(struct rt_context *c, unsigned class, uint32_t *index) {
   struct rt_textures *t = &c->textures;
   unsigned from = class;
   while (from < RT_HEADER_CLASSES && !t->free[from])
     from++;
   if (from < RT_HEADER_CLASSES) {
-    const uint32_t first = t->free[from];
-    t->free[from] = t->next[first];
+    *index = t->free[from];
+    t->free[from] = t->next[*index];
     while (from > class) {
       from--;
-      put_run(t, first + (1u << from), from);
+      put_run(t, *index + (1u << from), from);
     }
-    return first;
+    return 0;
   }
-  while (count_room(t->chunks) - t->used < 1u << class)
-    if (grow_pool(c))
-      return 0;
-  const uint32_t first = t->used;
+  while (count_room(t->chunks) - t->used < 1u << class) {
+    const int error = grow_pool(c);
+    if (error)
+      return error;
+  }
+  *index = t->used;
   t->used += 1u << class;
-  return first;
+  return 0;
 }
 
 /* ---- images -------------------------------------------------------------------------------- */
 
-uint32_t rt_texture_pitch_align(const struct rt_context *c) {
-  return c->device->info.textures ? PITCH_UNIT : 1;
-}
-
-uint32_t rt_texture_create(struct rt_context *c, const struct kernel_image *image,
-                           enum kernel_arg_image type) {
+int rt_texture_create(struct rt_context *c, const struct kernel_image *image,
+                      enum kernel_arg_image type, uint32_t *texture) {
   struct rt_textures *t = &c->textures;
   const struct format *format = find_format(image->format);
-  uint32_t header[TEXTURE_WORDS];
-  if (!c->device->info.textures || !format || !make_header(image, type, format, header))
+  uint32_t header[TEXTURE_WORDS], first = 0;
+  *texture = 0;
+  if (!c->device->info.textures)
     return 0;
+  if (!format)
+    return rt_fail(-EINVAL, "the texture units do not have the format");
+  int error = make_header(image, type, format, header);
+  if (error)
+    return error;
   base_mutex_lock(&t->lock);
-  const uint32_t first = get_run(c, class_of(image->depth));
-  for (uint32_t i = 0; first && i < image->depth; i++) {
+  error = get_run(c, class_of(image->depth), &first);
+  for (uint32_t i = 0; !error && i < image->depth; i++) {
     set_address(header, image->base + i * layer_bytes(image, type));
     memcpy(header_at(t, first + i), header, sizeof(header));
   }
   base_mutex_unlock(&t->lock);
-  if (!first)
-    return 0;
+  if (error)
+    return error;
   const uint32_t border = format->sources[3] == TIC_X_SOURCE_IN_ONE_FLOAT ? KERNEL_BORDER_FLOAT_1
                           : format->sources[3] == TIC_X_SOURCE_IN_ONE_INT ? KERNEL_BORDER_INTEGER_1
                                                                           : KERNEL_BORDER_0;
   const bool flat = type == KERNEL_ARG_IMAGE_1D || type == KERNEL_ARG_IMAGE_1D_ARRAY;
-  return first << KERNEL_TEXTURE_HEADER | border << KERNEL_TEXTURE_BORDER |
-         (uint32_t)flat << KERNEL_TEXTURE_FLAT;
+  *texture = first << KERNEL_TEXTURE_HEADER | border << KERNEL_TEXTURE_BORDER |
+             (uint32_t)flat << KERNEL_TEXTURE_FLAT;
+  return 0;
 }
 
 void rt_texture_destroy(struct rt_context *c, const struct kernel_image *image) {
@@ -372,8 +396,11 @@ static void put_pool(struct rt_slice *s, uint32_t method, uint64_t address, uint
   *s->at++ = entries - 1;
 }
 
+/* The bank is for instructions that the compiler does not use; NVK sends it, and no source says
+ * that it is not needed (docs/hardware/textures.md 4.2). */
 void rt_slice_textures(const struct rt_textures *t, struct rt_slice *s) {
   *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
+  *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_SET_BINDLESS_TEXTURE, 0);
   put_pool(s, NVC7C0_SET_TEX_SAMPLER_POOL_A, t->samplers.gpu, KERNEL_TEXTURE_SAMPLERS);
   put_pool(s, NVC7C0_SET_TEX_HEADER_POOL_A, t->headers, HEADERS_MAX);
 }

@@ -12,7 +12,7 @@
 #include "runtime/memory/memory.h"
 
 enum {
-  RT_HEAP_GRANULE = 256,     /* sizes and addresses are multiples of this */
+  RT_HEAP_GRANULE = 512,     /* sizes and addresses are multiples of this: RT_TEXTURE_BASE_ALIGN */
   RT_HEAP_BUFFER = 1 << 20,  /* size of the largest buffer in bytes */
   RT_HEAP_FIRST = 256 << 10, /* size of the first block in bytes; later blocks have */
   RT_HEAP_SHARE = 4,         /* this fraction of the heap's size, to limit waste, */

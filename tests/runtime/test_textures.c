@@ -51,7 +51,8 @@ static struct kernel_image make_volume(const struct opened *o, uint64_t base, ui
                                .slice_rows = 16,
                                .format = 5 << KERNEL_IMAGE_ORDER | 2 << KERNEL_IMAGE_TYPE |
                                          2 << KERNEL_IMAGE_TEXEL_SHIFT};
-  image.texture = rt_texture_create(o->context, &image, KERNEL_ARG_IMAGE_3D);
+  const int error = rt_texture_create(o->context, &image, KERNEL_ARG_IMAGE_3D, &image.texture);
+  assert_int_equal(error, image.texture ? 0 : -ENOMEM);
   return image;
 }
 

@@ -5,6 +5,11 @@
  *   textures reuse N    images that are released while a kernel reads them, N times
  *   textures contents   an image that the host, a kernel and a map change between reads
  *   textures mixed      a kernel that reads an image which has no header, and one which has
+ *   textures places     images at any address and with any pitch that OpenCL allows
+ *   textures narrow     images whose rows would be much longer if they were aligned
+ *   textures full N     N volumes with so many slices that few fit into the pool of headers
+ *   textures literals   sampler literals with bits that OpenCL does not define
+ *   textures released   a kernel that reads a released image
  */
 #include <stdbool.h>
 
@@ -25,6 +30,21 @@ static const char source[] =
     "kernel void add(read_only image2d_t in, read_only image2d_array_t more, global uint *out) {\n"
     "  int i = get_global_id(0);\n"
     "  out[i] = read_imageui(in, (int2)(i, 1)).x + read_imageui(more, (int4)(i, 1, i, 0)).x;\n"
+    "}\n"
+    "constant sampler_t strange = 0x255;\n" /* normalized, CLAMP, nearest, and other bits */
+    "kernel void outside(read_only image2d_t in, global float4 *out) {\n"
+    "  *out = read_imagef(in, strange, (float2)(-0.5f));\n"
+    "}\n"
+    "kernel void middle(read_only image3d_t in, global float *out, int number) {\n"
+    "  out[number] = read_imagef(in, edge, (float4)(1 + 3.0f / 1024, 0.5f, 0.5f, 0)).x;\n"
+    "}\n"
+    "kernel void fetch_at(read_only image2d_t in, global uint *out) {\n"
+    "  int x = get_global_id(0), y = get_global_id(1);\n"
+    "  out[y * get_global_size(0) + x] = read_imageui(in, (int2)(x, y)).x;\n"
+    "}\n"
+    "kernel void last_slice(read_only image3d_t in, global uint *out) {\n"
+    "  int x = get_global_id(0), y = get_global_id(1), z = get_image_depth(in) - 1;\n"
+    "  out[y * get_global_size(0) + x] = read_imageui(in, (int4)(x, y, z, 0)).x;\n"
     "}\n"
     "kernel void store(write_only image2d_t image, uint number) {\n"
     "  write_imageui(image, (int2)(get_global_id(0), 0), (uint4)(number));\n"
@@ -239,6 +259,205 @@ static void check_mixed(void) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+static void read_rows(cl_kernel kernel, cl_mem image, size_t width, size_t height,
+                      cl_uint *texels) {
+  const size_t global[2] = {width, height}, bytes = width * height * sizeof *texels;
+  cl_mem out = make_buffer(bytes);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof out, &out), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 2, NULL, global, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, bytes, texels, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+}
+
+/* Images in sub-buffers at each multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN. */
+static void check_places(void) {
+  enum { ROWS = 5, NUMBERS = 4096 };
+  static const size_t pitches[] = {16, 32, 48, 64, 128};
+  static cl_uint numbers[NUMBERS];
+  cl_uint got[ROWS * WIDTH], align_bits;
+  cl_int error;
+  CHECK_CL(clGetDeviceInfo(opencl.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits,
+                           &align_bits, NULL),
+           CL_SUCCESS);
+  const size_t align = align_bits / 8;
+  cl_kernel kernel = opencl_kernel(&opencl, source, "fetch_at");
+  for (cl_uint i = 0; i < NUMBERS; i++)
+    numbers[i] = i;
+  cl_mem buffer =
+      clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (size_t origin = 0; origin <= 1024; origin += align)
+    for (size_t i = 0; i < sizeof pitches / sizeof *pitches; i++) {
+      const cl_buffer_region region = {origin, ROWS * pitches[i]};
+      cl_mem part = clCreateSubBuffer(buffer, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION,
+                                      &region, &error);
+      CHECK_CL(error, CL_SUCCESS);
+      const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                  .image_width = WIDTH,
+                                  .image_height = ROWS,
+                                  .image_row_pitch = pitches[i],
+                                  .mem_object = part};
+      cl_mem image =
+          clCreateImage(opencl.context, CL_MEM_READ_ONLY, &unsigned_format, &desc, NULL, &error);
+      CHECK_CL(error, CL_SUCCESS);
+      read_rows(kernel, image, WIDTH, ROWS, got);
+      for (size_t k = 0; k < ROWS * WIDTH; k++)
+        CHECK(got[k] == (origin + k / WIDTH * pitches[i]) / 4 + k % WIDTH);
+      CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+      CHECK_CL(clReleaseMemObject(part), CL_SUCCESS);
+    }
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+/* The gaps between aligned rows may not make an image much larger than without texture units. */
+static void check_narrow(void) {
+  static const struct {
+    cl_mem_object_type type;
+    size_t width, height, depth, layers;
+  } sizes[] = {
+      {CL_MEM_OBJECT_IMAGE3D, 1, 16384, 16384, 0},
+      {CL_MEM_OBJECT_IMAGE3D, 2, 16384, 8192, 0},
+      {CL_MEM_OBJECT_IMAGE2D_ARRAY, 1, 32768, 0, 2048},
+      {CL_MEM_OBJECT_IMAGE1D_ARRAY, 1, 0, 0, 2048},
+      {CL_MEM_OBJECT_IMAGE2D, 33, 32768, 0, 0},
+  };
+  const cl_image_format bytes = {CL_R, CL_UNORM_INT8};
+  cl_int error;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const cl_image_desc desc = {.image_type = sizes[i].type,
+                                .image_width = sizes[i].width,
+                                .image_height = sizes[i].height,
+                                .image_depth = sizes[i].depth,
+                                .image_array_size = sizes[i].layers};
+    const size_t texels = sizes[i].width * (sizes[i].height ? sizes[i].height : 1) *
+                          (sizes[i].depth ? sizes[i].depth : 1) *
+                          (sizes[i].layers ? sizes[i].layers : 1);
+    size_t size;
+    cl_mem image = clCreateImage(opencl.context, CL_MEM_READ_ONLY, &bytes, &desc, NULL, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    CHECK_CL(clGetMemObjectInfo(image, CL_MEM_SIZE, sizeof size, &size, NULL), CL_SUCCESS);
+    CHECK(size >= texels && (size <= 2 * texels + 1 || size <= 1 << 20));
+    CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  }
+  enum { HEIGHT = 6, DEPTH = 7 };
+  cl_kernel kernel = opencl_kernel(&opencl, source, "last_slice");
+  for (size_t width = 1; width < 20; width++) {
+    cl_uint texels[20 * HEIGHT * DEPTH], got[20 * HEIGHT];
+    const size_t slice = width * HEIGHT;
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                .image_width = width,
+                                .image_height = HEIGHT,
+                                .image_depth = DEPTH};
+    for (cl_uint i = 0; i < slice * DEPTH; i++)
+      texels[i] = 1000 * (cl_uint)width + i;
+    cl_mem image = clCreateImage(opencl.context, CL_MEM_COPY_HOST_PTR, &unsigned_format, &desc,
+                                 texels, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    read_rows(kernel, image, width, HEIGHT, got);
+    CHECK(!memcmp(got, texels + slice * (DEPTH - 1), slice * sizeof *got));
+    CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+/* Volumes that are released as soon as they are used. New ones must wait for their headers, and
+ * may not fall back to software, whose results differ. */
+static void check_full(cl_uint count) {
+  const cl_image_format bytes = {CL_R, CL_UNORM_INT8};
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
+                              .image_width = 32,
+                              .image_height = 16,
+                              .image_depth = 16384};
+  const size_t one = 1, origin[3] = {0}, region[3] = {2, 1, 1};
+  const unsigned char texels[2] = {0, 255};
+  cl_float *got = calloc(count, sizeof *got);
+  cl_int error;
+  cl_kernel kernel = opencl_kernel(&opencl, source, "middle");
+  cl_mem out = make_buffer(count * sizeof *got);
+  CHECK(got);
+  for (cl_int i = 0; i < (cl_int)count; i++) {
+    cl_mem image = clCreateImage(opencl.context, CL_MEM_READ_ONLY, &bytes, &desc, NULL, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    CHECK_CL(clEnqueueWriteImage(opencl.queue, image, CL_TRUE, origin, region, 0, 0, texels, 0,
+                                 NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, 1, sizeof out, &out), CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, 2, sizeof i, &i), CL_SUCCESS);
+    CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  }
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, count * sizeof *got, got, 0, NULL, NULL),
+      CL_SUCCESS);
+  for (cl_uint i = 0; i < count; i++)
+    CHECK(got[i] == got[0] && got[i] * 256 == (float)(int)(got[i] * 256));
+  free(got);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+/* The driver ignores other bits. As bits of a handle they would choose another border. */
+static void check_literals(void) {
+  const cl_image_format bytes = {CL_RGBA, CL_UNORM_INT8};
+  const cl_image_desc desc = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = WIDTH};
+  static unsigned char texels[WIDTH * WIDTH * 4];
+  const size_t one = 1;
+  cl_float got[4];
+  cl_int error;
+  memset(texels, 255, sizeof texels);
+  cl_kernel kernel = opencl_kernel(&opencl, source, "outside");
+  cl_mem out = make_buffer(sizeof got);
+  cl_mem image = clCreateImage(opencl.context, CL_MEM_COPY_HOST_PTR, &bytes, &desc, texels, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof out, &out), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+           CL_SUCCESS);
+  for (int i = 0; i < 4; i++)
+    CHECK(got[i] == 0);
+  CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static char heard[4096];
+
+static void CL_CALLBACK keep_message(const char *text, const void *info, size_t bytes, void *user) {
+  (void)info, (void)bytes, (void)user;
+  snprintf(heard, sizeof heard, "%s", text);
+}
+
+/* Kernels do not retain their arguments. The software Orin reports the read. */
+static void check_released(void) {
+  cl_uint texel;
+  opencl_close(&opencl);
+  opencl_open_with_notify(&opencl, keep_message);
+  cl_kernel kernel = opencl_kernel(&opencl, source, "fetch");
+  cl_mem image = make_image(5), out = make_buffer(sizeof texel);
+  launch_fetch(opencl.queue, kernel, image, out, 0, 1);
+  read_numbers(out, &texel, 1);
+  CHECK(texel == 5);
+  CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  const size_t one = 1;
+  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK(clFinish(opencl.queue) != CL_SUCCESS);
+  if (!strstr(heard, "was the image released?"))
+    fprintf(stderr, "%s\n", heard);
+  CHECK(strstr(heard, "was the image released?"));
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
 int main(int words, char **word) {
   CHECK(words > 1);
   const cl_uint count = words > 2 ? (cl_uint)strtoul(word[2], NULL, 0) : 1;
@@ -253,6 +472,16 @@ int main(int words, char **word) {
     check_contents();
   else if (!strcmp(word[1], "mixed"))
     check_mixed();
+  else if (!strcmp(word[1], "places"))
+    check_places();
+  else if (!strcmp(word[1], "narrow"))
+    check_narrow();
+  else if (!strcmp(word[1], "full"))
+    check_full(count);
+  else if (!strcmp(word[1], "literals"))
+    check_literals();
+  else if (!strcmp(word[1], "released"))
+    check_released();
   else
     CHECK(!"a case");
   opencl_close(&opencl);

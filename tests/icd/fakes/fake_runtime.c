@@ -332,13 +332,10 @@ void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news) {}
 
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size) {}
 
-uint32_t rt_texture_create(struct rt_context *context, const struct kernel_image *image,
-                           enum kernel_arg_image type) {
+int rt_texture_create(struct rt_context *context, const struct kernel_image *image,
+                      enum kernel_arg_image type, uint32_t *texture) {
+  *texture = 0;
   return 0;
-}
-
-uint32_t rt_texture_pitch_align(const struct rt_context *context) {
-  return 1;
 }
 
 void rt_texture_destroy(struct rt_context *context, const struct kernel_image *image) {}
