@@ -589,6 +589,7 @@ static void bad_handles_and_headers_fault(void **state) {
       {"tex_2d_constant", "TEXTURE_TYPE is 2", VOLUME * VARIANTS, SM_FAULT_TEXTURE},
       {"tex_3d_constant", "TEXTURE_TYPE is 7", FLAT, SM_FAULT_TEXTURE},
       {"tex_2d_constant", "TEXTURE_TYPE is 5", ARRAY * VARIANTS, SM_FAULT_TEXTURE},
+      {"tex_2d_constant", "which cannot be sampled", BUFFER * VARIANTS, SM_FAULT_TEXTURE},
   };
   for (unsigned k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     struct sm_fault fault = {0};
