@@ -29,7 +29,8 @@
   X("cl_intel_required_subgroup_size", CL_MAKE_VERSION(1, 0, 0))                                   \
   X("cl_intel_split_work_group_barrier", CL_MAKE_VERSION(1, 0, 0))                                 \
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
-  X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
+  X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))                                               \
+  X("cl_tegracl_matrix", CL_MAKE_VERSION(1, 0, 0))
 
 /* Extensions of the platform, all of them complete. The platform's extensions are also extensions
  * of the device. */

@@ -159,7 +159,8 @@ static const char prelude[] =
 static bool write_prelude(int fd, const struct cc_job *job) {
   static const struct {
     const char *name, *word;
-  } headers[] = {{"intel.cl", "intel_"}, {"uniform.cl", "work_group_"}};
+  } headers[] = {
+      {"intel.cl", "intel_"}, {"uniform.cl", "work_group_"}, {"matrix.cl", "tegracl_matrix"}};
   bool written = command_write(fd, prelude, sizeof prelude - 1);
   for (size_t h = 0; h < sizeof(headers) / sizeof(*headers); h++) {
     bool wanted = false;

@@ -79,6 +79,12 @@ bool lower_call_uses_active(const char *symbol) {
   return true;
 }
 
+/* The functions of device/matrix.cuh use other instructions for local memory. */
+static bool is_matrix_function(const char *base) {
+  static const char prefix[] = "tegracl_matrix_";
+  return !strncmp(base, prefix, sizeof prefix - 1);
+}
+
 static const char *device_file(const char *name) {
   for (unsigned i = 0; i < device_file_count; i++)
     if (!strcmp(device_files[i].name, name))
@@ -146,6 +152,11 @@ static void print_argument(struct lower *lower, struct text *out, const char *fu
                            const struct mangle_type *type, LLVMValueRef value) {
   const char *name = cuda_type(lower, type);
   unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(value));
+  if (type->pointers && type->is_local && is_matrix_function(function)) {
+    text_printf(out, "ocl::in_local<%s%s>{(%s%s *)%s}", type->is_const ? "const " : "", name,
+                type->is_const ? "const " : "", name, lower_pointer(lower, value, 0));
+    return;
+  }
   if (type->pointers) {
     text_printf(out, "(%s%s%s %.*s)%s", type->is_const ? "const " : "",
                 type->is_volatile ? "volatile " : "", name, (int)type->pointers, "***",

@@ -102,10 +102,13 @@ static bool parse_atomic(struct parser *parser, struct mangle_type *type, unsign
   return remember_substitution(parser, type);
 }
 
+/* clang's qualifier of a pointee in local memory */
+static const char local_space[] = "AS3";
+
 /* Parses the qualifiers r, V, K and those of vendors before a type.
  * Together they are one substitution candidate. */
 static bool parse_qualified(struct parser *parser, struct mangle_type *type, unsigned depth) {
-  bool is_const = false, is_volatile = false;
+  bool is_const = false, is_volatile = false, is_local = false;
   for (; !at_atomic(parser); parser->at++) {
     char name[MANGLE_NAME_MAX];
     if (*parser->at == 'K')
@@ -116,6 +119,7 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
       parser->at++;
       if (!parse_name(parser, name))
         return false;
+      is_local |= !strcmp(name, local_space);
       parser->at--;
     } else if (*parser->at != 'r')
       break;
@@ -124,6 +128,7 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
     return false;
   type->is_const |= is_const;
   type->is_volatile |= is_volatile;
+  type->is_local |= is_local;
   type->is_qualified = true;
   return remember_substitution(parser, type);
 }

@@ -32,6 +32,7 @@ struct mangle_type {
   bool is_const;     /* qualifier of the innermost pointee */
   bool is_volatile;
   bool is_atomic;
+  bool is_local;              /* the innermost pointee is in local memory */
   bool is_qualified;          /* has an address space or other qualifiers; used by the parser */
   char name[MANGLE_NAME_MAX]; /* MANGLE_NAMED */
 };

@@ -72,6 +72,19 @@ kernel void sub_group_pair(global int *a, int x) {
 kernel void sub_group_block(global uint *a) {
   intel_sub_group_block_write2(a, intel_sub_group_block_read2(a));
 }
+// HMMA.16816.F32 LDSM.16.M88.4 LDSM.16.MT88.4 STG.E.64 no PRMT
+kernel void matrix_product(local const half *a, local const half *b, global float *c) {
+  tegracl_matrix_store_c_f32(c, tegracl_matrix_mad_f16(tegracl_matrix_load_a_f16(a, 2, 16),
+                                                       tegracl_matrix_load_b_f16(b, 2, 16),
+                                                       (float8)0), 2, 16);
+}
+// IMMA.16832.S8.U8.SAT LDG.E.CONSTANT no PRMT LDG.E.U8
+kernel void matrix_integers(global const char *restrict a, global const uchar *restrict b,
+                            global int *c) {
+  int8 d = tegracl_matrix_mad_sat_i8(tegracl_matrix_load_a_s8(a, 2, 32),
+                                     tegracl_matrix_load_b_u8(b, 3, 32), (int8)1);
+  tegracl_matrix_store_c_s32(c, d, 2, 16);
+}
 // VOTE.ALL
 kernel void sub_group_vote(global int *a) {
   a[get_global_id(0)] = sub_group_all(a[get_global_id(0)] > 0);
