@@ -197,10 +197,11 @@ struct icd_image {
   struct kernel_image kernel;    /* descriptor that kernels get */
 };
 
-/* Values for clGetMemAllocInfoINTEL. */
+/* Values for clGetMemAllocInfoINTEL and clGetSVMPointerInfoKHR. */
 struct icd_usm {
   /* 0 if not allocated with cl_intel_unified_shared_memory */
   cl_unified_shared_memory_type_intel type;
+  cl_uint svm_type; /* index in icd_svm_types */
   cl_mem_alloc_flags_intel flags;
   cl_device_id device;
 };

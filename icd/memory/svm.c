@@ -11,16 +11,14 @@
 
 #include "icd/context/retire.h"
 #include "icd/memory/memory.h"
+#include "icd/platform/experimental.h"
 
 #include "icd/cl_tegracl.h"
 
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define SVM_FLAGS     (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)
 
-enum {
-  FIRST_ROOM = 16,
-  ALIGN_MAX = 4096, /* every allocation starts at a page boundary */
-};
+enum { FIRST_ROOM = 16 };
 
 cl_int icd_check_svm(cl_context context, const char *call) {
   if (!context->device->info->shared_addresses)
@@ -98,7 +96,8 @@ cl_mem icd_svm_find(cl_context context, const void *pointer) {
 }
 
 cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
-                      const struct icd_usm *usm, cl_int *code, const char *call) {
+                      const struct icd_usm *usm, const cl_mem_properties *properties, cl_int *code,
+                      const char *call) {
   icd_reclaim(context, false);
   struct rt_buffer *buffer;
   const int error = icd_mem_allocate(context, true, size, &buffer);
@@ -110,12 +109,11 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
   cl_mem mem = icd_mem_wrap(context, flags, size, buffer, 0, code, call);
   if (!mem)
     return NULL;
-  if (usm)
-    mem->usm = *usm;
+  mem->usm = *usm;
   if (mem->gpu != (uint64_t)(uintptr_t)mem->cpu)
     *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "this process already uses address 0x%llx",
                      (unsigned long long)mem->gpu);
-  else if (!add_allocation(context, mem))
+  else if (!icd_keep_mem_properties(mem, properties) || !add_allocation(context, mem))
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory");
   if (*code) {
     icd_mem_drop(mem);
@@ -124,13 +122,26 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
   return mem;
 }
 
+cl_int icd_svm_release(cl_context context, void *pointer, bool intel, const char *call) {
+  cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
+  cl_mem mem = found && !found->usm.type == !intel ? icd_svm_remove(context, pointer) : NULL;
+  if (found)
+    icd_mem_drop(found);
+  if (mem)
+    icd_mem_drop(mem);
+  else if (pointer)
+    return icd_fail(context, CL_INVALID_VALUE, call, "ptr %p is not %s allocation of this context",
+                    pointer, intel ? "a unified shared memory" : "a shared virtual memory");
+  return CL_SUCCESS;
+}
+
 /* ---- entry points -------------------------------------------------------------------- */
 
 cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call) {
-  if ((alignment & (alignment - 1)) || alignment > ALIGN_MAX)
+  if ((alignment & (alignment - 1)) || alignment > ICD_SVM_ALIGN_MAX)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "alignment is %u; it must be 0 or a power of two up to %d", alignment,
-                    ALIGN_MAX);
+                    ICD_SVM_ALIGN_MAX);
   return CL_SUCCESS;
 }
 
@@ -148,14 +159,18 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
     ICD_FAIL(context, CL_INVALID_VALUE, "CL_MEM_SVM_ATOMICS is not supported");
     return NULL;
   }
+  if (!size && icd_unified_svm())
+    return NULL;
   const uint64_t most = context->device->info->max_buffer_bytes;
   if (!size || size > most) {
     ICD_FAIL(context, CL_INVALID_BUFFER_SIZE, "size is %zu; it must be from 1 to %llu bytes", size,
              (unsigned long long)most);
     return NULL;
   }
+  const bool fine = flags & CL_MEM_SVM_FINE_GRAIN_BUFFER;
+  const struct icd_usm usm = {.svm_type = fine ? ICD_SVM_FINE : ICD_SVM_COARSE};
   cl_int code;
-  cl_mem mem = icd_svm_create(context, flags, size, NULL, &code, __func__);
+  cl_mem mem = icd_svm_create(context, flags, size, &usm, NULL, &code, __func__);
   return mem ? mem->cpu : NULL;
 }
 
@@ -186,7 +201,7 @@ cl_int icd_set_svm_arg(cl_kernel kernel, cl_uint arg_index, const void *arg_valu
   if ((code = icd_check_svm(context, call)) ||
       (code = icd_check_pointer_arg(kernel, arg_index, CL_INVALID_ARG_VALUE, call)))
     return code;
-  if (arg_value) {
+  if (arg_value && !icd_unified_svm()) {
     cl_mem mem = icd_svm_find(context, arg_value);
     if (!mem)
       return icd_fail(
@@ -213,7 +228,7 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
                     (void *)kernel);
   cl_context context = kernel->program->context;
   /* Device addresses do not require that host and device use the same ones. */
-  const cl_int code =
+  cl_int code =
       param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT ? CL_SUCCESS : icd_check_svm(context, call);
   if (code)
     return code;
@@ -227,6 +242,10 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
                       "param_value_size %zu with param_value %p is not a list of pointers",
                       param_value_size, param_value);
     return CL_SUCCESS;
+  case CL_KERNEL_EXEC_INFO_SVM_INDIRECT_ACCESS_KHR:
+    if ((code = icd_check_unified_svm(context, CL_INVALID_VALUE, call)))
+      return code;
+    __attribute__((fallthrough));
   case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
   case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:

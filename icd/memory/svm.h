@@ -1,4 +1,4 @@
-/* Functions that svm.c, svm_commands.c and usm.c share. */
+/* Functions that svm.c, svm_commands.c, usm.c and unified_svm.c share. */
 #ifndef TEGRACL_SVM_H
 #define TEGRACL_SVM_H
 
@@ -10,10 +10,17 @@ cl_int icd_check_svm(cl_context context, const char *call);
 /* Returns CL_INVALID_VALUE if the alignment is not supported. 0 means any alignment. */
 cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call);
 
-/* Creates an allocation that icd_svm_find finds. usm is NULL for clSVMAlloc. On failure sets
- * *code, reports the error under the name call and returns NULL. */
+enum { ICD_SVM_ALIGN_MAX = 4096 }; /* every allocation starts at a page boundary */
+
+/* Creates an allocation that icd_svm_find finds, with a copy of the property list, if there is
+ * one. On failure sets *code, reports the error under the name call and returns NULL. */
 cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
-                      const struct icd_usm *usm, cl_int *code, const char *call);
+                      const struct icd_usm *usm, const cl_mem_properties *properties, cl_int *code,
+                      const char *call);
+
+/* Frees an allocation of cl_intel_unified_shared_memory, or another one. Returns CL_INVALID_VALUE
+ * if pointer is not the beginning of one of that kind. NULL is allowed. */
+cl_int icd_svm_release(cl_context context, void *pointer, bool intel, const char *call);
 
 /* Removes the allocation that begins at pointer from the context and returns it, with its
  * reference. Returns NULL if there is none. */

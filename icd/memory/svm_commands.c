@@ -6,6 +6,7 @@
 
 #include "icd/memory/svm.h"
 #include "icd/memory/transfer.h"
+#include "icd/platform/experimental.h"
 #include "icd/queue/command.h"
 
 static cl_int check_queue(cl_command_queue queue, const char *call) {
@@ -56,9 +57,11 @@ cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking,
                     cl_event *event, const char *call) {
   struct icd_operation operation;
   cl_int code;
-  if ((code = check_queue(queue, call)) ||
-      (code = icd_check_waits(queue, wait_count, waits, call)) ||
-      (code = icd_svm_copy_operation(queue, type, target, source, size, &operation, call)))
+  if ((code = check_queue(queue, call)) || (code = icd_check_waits(queue, wait_count, waits, call)))
+    return code;
+  if (!size && icd_unified_svm()) /* any pointer is allowed */
+    return icd_mark(queue, type, blocking, wait_count, waits, event, call);
+  if ((code = icd_svm_copy_operation(queue, type, target, source, size, &operation, call)))
     return code;
   return enqueue_svm(queue, &operation, blocking, target, source, wait_count, waits, event, call);
 }
@@ -81,9 +84,13 @@ cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, 
                     cl_event *event, const char *call) {
   struct icd_operation operation;
   cl_int code;
-  if ((code = check_queue(queue, call)) ||
-      (code = icd_check_waits(queue, wait_count, waits, call)) ||
-      (code = icd_svm_fill_operation(queue, type, target, pattern, pattern_size, size, &operation,
+  if ((code = check_queue(queue, call)) || (code = icd_check_waits(queue, wait_count, waits, call)))
+    return code;
+  if (!size && icd_unified_svm()) { /* any target is allowed */
+    code = icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call);
+    return code ? code : icd_mark(queue, type, false, wait_count, waits, event, call);
+  }
+  if ((code = icd_svm_fill_operation(queue, type, target, pattern, pattern_size, size, &operation,
                                      call)))
     return code;
   return enqueue_svm(queue, &operation, false, target, NULL, wait_count, waits, event, call);
@@ -158,7 +165,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
                     "num_svm_pointers is %u and svm_pointers %p; at least one pointer is required",
                     count, (void *)pointers);
   for (cl_uint i = 0; i < count; i++)
-    if ((code = check_range(queue, pointers[i], sizes ? sizes[i] : 0, __func__)))
+    if ((pointers[i] || (sizes && sizes[i]) || !icd_unified_svm()) &&
+        (code = check_range(queue, pointers[i], sizes ? sizes[i] : 0, __func__)))
       return code;
   if ((code = icd_check_migration(queue, flags, __func__)))
     return code;
@@ -202,7 +210,7 @@ clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void *pointers[],
                     "num_svm_pointers is %u but svm_pointers is %s", count,
                     pointers ? "not NULL" : "NULL");
   for (cl_uint i = 0; i < count; i++)
-    if (!pointers[i])
+    if (!pointers[i] && !icd_unified_svm())
       return ICD_FAIL(queue->context, CL_INVALID_VALUE, "svm_pointers[%u] is NULL", i);
   if ((code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;

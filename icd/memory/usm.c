@@ -60,7 +60,7 @@ static void *allocate_usm(cl_context context, cl_device_id device,
                                           "size is %zu; it must be from 1 to %llu bytes", size,
                                           (unsigned long long)most));
   const struct icd_usm usm = {.type = type, .flags = flags, .device = device};
-  cl_mem mem = icd_svm_create(context, CL_MEM_READ_WRITE, size, &usm, &code, call);
+  cl_mem mem = icd_svm_create(context, CL_MEM_READ_WRITE, size, &usm, NULL, &code, call);
   if (!mem)
     return icd_null(errcode_ret, code);
   return ICD_GIVE(errcode_ret, mem->cpu);
@@ -90,25 +90,11 @@ CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_devi
                       errcode_ret, __func__);
 }
 
-static cl_int release_allocation(cl_context context, void *pointer, const char *call) {
-  if (!icd_is_context(context))
-    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context %p is not a valid cl_context",
-                    (void *)context);
-  cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
-  /* Allocations of clSVMAlloc are not freed here. */
-  cl_mem mem = found && found->usm.type ? icd_svm_remove(context, pointer) : NULL;
-  if (found)
-    icd_mem_drop(found);
-  if (mem)
-    icd_mem_drop(mem);
-  else if (pointer)
-    return icd_fail(context, CL_INVALID_VALUE, call,
-                    "ptr %p is not a unified shared memory allocation of this context", pointer);
-  return CL_SUCCESS;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void *pointer) {
-  return release_allocation(context, pointer, __func__);
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
+                    (void *)context);
+  return icd_svm_release(context, pointer, true, __func__);
 }
 
 /* Waits for all commands, because any of them may use the memory. */
@@ -117,7 +103,7 @@ CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void 
     return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context %p is not a valid cl_context",
                     (void *)context);
   icd_context_finish(context);
-  return release_allocation(context, pointer, __func__);
+  return icd_svm_release(context, pointer, true, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void *pointer,

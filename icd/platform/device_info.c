@@ -7,6 +7,7 @@
 #include "icd/image/image.h"
 #include "icd/objects.h"
 #include "icd/platform/device_text.h"
+#include "icd/platform/experimental.h"
 #include "icd/platform/uuid.h"
 
 #include "icd/cl_tegracl.h"
@@ -328,6 +329,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_OPENCL_C_FEATURES:
     list = icd_c_feature_list(&count);
     return answer_list(&answer, list, count);
+  case CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR:
+  case CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR: {
+    const cl_int code = icd_check_unified_svm(NULL, CL_INVALID_VALUE, __func__);
+    if (code)
+      return code;
+    if (param_name == CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR)
+      return ICD_ANSWER(&answer, size_t, info->shared_addresses);
+    const cl_svm_capabilities_khr none[ICD_SVM_TYPES] = {0};
+    return icd_answer_bytes(&answer, __func__, info->shared_addresses ? icd_svm_types : none,
+                            sizeof(icd_svm_types));
+  }
   case CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL: {
     uint64_t instructions;
     if (!icd_device() || rt_device_warp_instructions(device->rt, &instructions))

@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include "compiler/extensions.h"
+#include "icd/platform/experimental.h"
 
 /* X(name, version). Only if buffers have the same address for CPU and GPU. */
 #define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
+
+/* Like CC_EXPERIMENTAL_EXTENSIONS, and only if buffers have the same address for CPU and GPU. */
+#define UNIFIED_SVM(X) X("cl_khr_unified_svm", CL_MAKE_VERSION(0, 9, 0))
 
 /* Extensions that are reported only if programs can be created from SPIR-V. */
 #define IL_EXTENSIONS(X)                                                                           \
@@ -35,8 +39,10 @@
   X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(3, 1, 0)) /* only if programs can be created from SPIR-V */
 
-#define AS_WORD(name, version)          name " "
-#define AS_ENTRY(name, version)         {version, name},
+#define AS_WORD(name, version) name " "
+#define AS_VALUE(name, version)                                                                    \
+  { version, name }
+#define AS_ENTRY(name, version)         AS_VALUE(name, version),
 #define AS_IL_WORD(name, major, minor)  name "_" #major "." #minor " "
 #define AS_IL_ENTRY(name, major, minor) {CL_MAKE_VERSION(major, minor, 0), name},
 
@@ -44,6 +50,7 @@ static const cl_name_version platform_extensions[] = {CC_PLATFORM_EXTENSIONS(AS_
 static const cl_name_version shared_extensions[] = {SHARED_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version device_extensions[] = {CC_DEVICE_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_extensions[] = {IL_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version unified_svm_extension = UNIFIED_SVM(AS_VALUE);
 static const cl_name_version experimental_extensions[] = {CC_EXPERIMENTAL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version experimental_il_extensions[] = {EXPERIMENTAL_IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
@@ -72,10 +79,12 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
 /* The extensions of a device, in both forms. */
 struct extension_set {
   cl_name_version list[COUNT(shared_extensions) + COUNT(device_extensions) + COUNT(il_extensions) +
-                       COUNT(experimental_extensions) + COUNT(experimental_il_extensions)];
+                       COUNT(experimental_extensions) + COUNT(experimental_il_extensions) +
+                       1 /* unified_svm_extension */];
   size_t count;
   char words[sizeof(SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
-                        CC_EXPERIMENTAL_EXTENSIONS(AS_WORD) EXPERIMENTAL_IL_EXTENSIONS(AS_WORD))];
+                        UNIFIED_SVM(AS_WORD) CC_EXPERIMENTAL_EXTENSIONS(AS_WORD)
+                            EXPERIMENTAL_IL_EXTENSIONS(AS_WORD))];
   char *end; /* of words */
 };
 
@@ -87,14 +96,8 @@ static void add_extension(struct extension_set *set, const cl_name_version *exte
   set->end = stpcpy(stpcpy(set->end, extension->name), " ");
 }
 
-/* Whether TEGRACL_EXPERIMENTAL has the name of an extension, without cl_khr_. */
-static bool is_wanted(const char *extension) {
-  const char *name = extension + strlen("cl_khr_");
-  const char *words = secure_getenv("TEGRACL_EXPERIMENTAL");
-  for (; words && *words; words += strcspn(words, ","), words += *words == ',')
-    if (strcspn(words, ",") == strlen(name) && !strncmp(words, name, strlen(name)))
-      return true;
-  return false;
+static bool is_wanted(const cl_name_version *extension) {
+  return icd_experimental(extension->name + strlen("cl_khr_"));
 }
 
 static void make_extension_sets(void) {
@@ -109,10 +112,12 @@ static void make_extension_sets(void) {
       for (size_t i = 0; il && i < COUNT(il_extensions); i++)
         add_extension(set, &il_extensions[i]);
       for (size_t i = 0; i < COUNT(experimental_extensions); i++)
-        if (is_wanted(experimental_extensions[i].name))
+        if (is_wanted(&experimental_extensions[i]))
           add_extension(set, &experimental_extensions[i]);
+      if (shared && icd_unified_svm())
+        add_extension(set, &unified_svm_extension);
       for (size_t i = 0; il && i < COUNT(experimental_il_extensions); i++)
-        if (is_wanted(experimental_il_extensions[i].name))
+        if (is_wanted(&experimental_il_extensions[i]))
           add_extension(set, &experimental_il_extensions[i]);
     }
 }

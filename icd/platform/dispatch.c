@@ -176,7 +176,11 @@
   X(clEnqueueMemsetINTEL) \
   X(clEnqueueMemcpyINTEL) \
   X(clEnqueueMigrateMemINTEL) \
-  X(clEnqueueMemAdviseINTEL)
+  X(clEnqueueMemAdviseINTEL) \
+  X(clSVMAllocWithPropertiesKHR) \
+  X(clSVMFreeWithPropertiesKHR) \
+  X(clGetSVMPointerInfoKHR) \
+  X(clGetSVMSuggestedTypeIndexKHR)
 /* clang-format on */
 
 #define AS_FIELD(name) .name = name,

@@ -1,6 +1,7 @@
 /* The only platform. It exists even without a device. */
 #include "icd/objects.h"
 #include "icd/platform/device_text.h"
+#include "icd/platform/experimental.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -71,6 +72,10 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
   case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
     return ICD_ANSWER(&answer, cl_external_memory_handle_type_khr,
                       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  case CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR: {
+    const cl_int code = icd_check_unified_svm(NULL, CL_INVALID_VALUE, __func__);
+    return code ? code : icd_answer_bytes(&answer, __func__, icd_svm_types, sizeof(icd_svm_types));
+  }
   case CL_PLATFORM_ICD_SUFFIX_KHR:
     return ICD_ANSWER_STRING(&answer, "TEGRACL");
   default:
