@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/client/flight.h"
 #include "compiler/client/helper.h"
 
 struct cc_background {
@@ -52,6 +53,7 @@ void cc_background_drop(struct cc_background *background) {
 
 void cc_background_cancel(struct cc_background *background) {
   helper_cancel(&background->cancelled);
+  flight_wake_cancelled();
 }
 
 /* ---- the building thread --------------------------------------------------------------- */

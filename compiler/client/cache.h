@@ -75,6 +75,10 @@ bool cache_keep_places(const struct cache_key *job, const char *folder,
                        const struct cc_result *result, const struct timespec *began,
                        struct cache_key *key);
 
+/* Whether no file of a build's places has changed since the build began. */
+bool cache_places_unchanged(const struct cache_key *job, const char *folder,
+                            const struct cc_result *result, const struct timespec *began);
+
 /* Looks up the key. Returns true on a hit; the caller then frees the result's log and binary. */
 bool cache_get(const struct cache_key *key, struct cc_result *result);
 

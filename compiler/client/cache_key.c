@@ -242,3 +242,12 @@ bool cache_keep_places(const struct cache_key *job, const char *folder,
   cache_put(job, &list);
   return true;
 }
+
+bool cache_places_unchanged(const struct cache_key *job, const char *folder,
+                            const struct cc_result *result, const struct timespec *began) {
+  struct cache_key key;
+  const bool unchanged = add_places(job, folder, result->places, result->places_size, began, &key);
+  if (unchanged)
+    cache_key_finish(&key);
+  return unchanged;
+}

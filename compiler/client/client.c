@@ -168,12 +168,11 @@ static enum cc_status request_again(const struct cc_job *job, struct setting *se
   return request_build(job, setting, mode, result);
 }
 
-/* Builds with helpers: in units if the first helper answers with a plan. If a unit fails, the
- * program is built again as a whole, so that the log describes the program and not a unit. A
- * build that ran out of memory is tried once more with all of the memory. */
-static enum cc_status build(const struct cc_job *job, struct setting *setting,
-                            struct cc_result *result) {
-  enum cc_status status = request_build(job, setting, IN_UNITS, result);
+/* Completes a helper's answer. Builds the units of a plan. If a unit fails, the program is built
+ * again as a whole, so that the log describes the program and not a unit. A build that ran out of
+ * memory is tried once more with all of the memory. */
+static enum cc_status complete_build(const struct cc_job *job, struct setting *setting,
+                                     enum cc_status status, struct cc_result *result) {
   if (status == CC_OK && result->plan) {
     status = build_units(job, setting, result);
     if (!result->short_of_memory && may_try_again(job, setting, status))
@@ -183,6 +182,16 @@ static enum cc_status build(const struct cc_job *job, struct setting *setting,
       may_try_again(job, setting, status))
     status = request_again(job, setting, ALONE, result);
   return status;
+}
+
+/* Builds with helpers: in units if the first helper answers with a plan. flight: NULL, or the
+ * build's. */
+static enum cc_status build(const struct cc_job *job, struct setting *setting,
+                            struct flight *flight, struct cc_result *result) {
+  const enum cc_status status = request_build(job, setting, IN_UNITS, result);
+  if (flight && status == CC_OK && result->plan)
+    flight_plan(flight, result);
+  return complete_build(job, setting, status, result);
 }
 
 static bool take_cached(enum cache_scope scope, const char *folder, const struct cache_key *job,
@@ -196,51 +205,77 @@ static bool take_cached(enum cache_scope scope, const char *folder, const struct
   return result->from_cache;
 }
 
-static enum cc_status build_and_keep(const struct cc_job *job, struct setting *setting,
-                                     enum cache_scope scope, const struct cache_key *job_key,
-                                     struct cc_result *result) {
+static void put_cached(enum cache_scope scope, const char *folder, const struct cache_key *job,
+                       const struct cc_result *result, const struct timespec *began) {
   struct cache_key key = {0};
-  struct timespec began;
-  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file timestamps */
-  const enum cc_status status = build(job, setting, result);
-  if (status == CC_OK && scope == CACHE_JOB)
-    cache_put(job_key, result);
-  else if (status == CC_OK && scope == CACHE_PLACES &&
-           cache_keep_places(job_key, setting->folder, result, &began, &key))
+  if (scope == CACHE_JOB)
+    cache_put(job, result);
+  else if (scope == CACHE_PLACES && cache_keep_places(job, folder, result, began, &key))
     cache_put(&key, result);
   cache_key_finish(&key);
+}
+
+/* flight: NULL if no other thread waits for the plan or the outcome. */
+static enum cc_status find_or_build(const struct cc_job *job, struct setting *setting,
+                                    enum cache_scope scope, const struct cache_key *key,
+                                    struct flight *flight, struct cc_result *result) {
+  struct timespec began;
+  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file timestamps */
+  if (take_cached(scope, setting->folder, key, result))
+    return CC_OK;
+  const enum cc_status status = build(job, setting, flight, result);
+  if (status == CC_OK)
+    put_cached(scope, setting->folder, key, result, &began);
   return status;
 }
 
-static enum cc_status find_or_build(const struct cc_job *job, struct setting *setting,
-                                    enum cache_scope scope, const struct cache_key *key,
-                                    struct cc_result *result) {
-  return take_cached(scope, setting->folder, key, result)
-             ? CC_OK
-             : build_and_keep(job, setting, scope, key, result);
+/* Waits for the build of another thread, or builds the units of its plan together with it. If the
+ * job depends on files, which may have changed, accepts only a plan of their present contents. */
+static enum cc_status follow(const struct cc_job *job, struct setting *setting,
+                             enum cache_scope scope, const struct cache_key *key,
+                             struct flight *flight, struct cc_result *result) {
+  const struct timespec *began = flight_began(flight);
+  enum cc_status status;
+  if (flight_wait_for_plan(flight, setting->share.cancelled, result)) {
+    if (scope != CACHE_PLACES || cache_places_unchanged(key, setting->folder, result, began)) {
+      status = complete_build(job, setting, CC_OK, result);
+      if (status == CC_OK && !flight_has_built(flight))
+        put_cached(scope, setting->folder, key, result, began);
+      return status;
+    }
+    cc_result_finish(result);
+  }
+  status = flight_wait(flight, setting->share.cancelled, result);
+  if (status != CC_OK || scope != CACHE_PLACES)
+    return status;
+  cc_result_finish(result);
+  return find_or_build(job, setting, scope, key, NULL, result);
 }
 
-/* One of several threads with the same job builds. It searches the cache again first,
- * because another build may have finished since the last search. If the job depends
- * on files, the waiting threads search again as well, because the files may have
- * changed; if the build was cancelled, one of them takes over. */
+/* One of several threads with the same job builds, and the others follow it. It searches the cache
+ * again first, because another build may have finished since the last search. If the job depends
+ * on files, the followers search again as well, because the files may have changed; if the build
+ * was cancelled, one of them takes over. */
 static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
   for (;;) {
     enum cc_status status;
-    struct flight *flight = flight_take_off(key, &status, result);
-    if (flight) {
-      status = find_or_build(job, setting, scope, key, result);
+    bool first;
+    struct flight *flight = flight_join(key, &first);
+    if (!flight)
+      return CC_OUT_OF_MEMORY;
+    if (first) {
+      status = find_or_build(job, setting, scope, key, flight, result);
       flight_land(flight, status, result);
       return status;
     }
-    if (status == CC_OK && scope == CACHE_PLACES) {
-      cc_result_finish(result);
-      return find_or_build(job, setting, scope, key, result);
-    }
-    if (status != CC_CANCELLED || is_cancelled(setting))
+    status = follow(job, setting, scope, key, flight, result);
+    flight_leave(flight);
+    if (status != CC_CANCELLED)
       return status;
+    if (is_cancelled(setting))
+      return fail(result, CC_CANCELLED, "the build was cancelled\n");
     cc_result_finish(result);
   }
 }
@@ -252,7 +287,7 @@ static enum cc_status build_cached(const struct cc_job *job, struct setting *set
   const enum cache_scope scope = cache_key_make(job, setting->folder, &setting->tools, &key);
   enum cc_status status = CC_OK;
   if (scope == CACHE_NEVER)
-    status = build(job, setting, result);
+    status = build(job, setting, NULL, result);
   else if (!take_cached(scope, setting->folder, &key, result))
     status = build_once(job, setting, scope, &key, result);
   cache_key_finish(&key);

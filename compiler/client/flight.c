@@ -11,15 +11,17 @@
 struct flight {
   struct flight *next;
   const struct cache_key *key; /* the caller's */
-  unsigned waiting;            /* number of threads that wait for the outcome */
+  struct timespec began;       /* CLOCK_REALTIME_COARSE */
+  unsigned followers;          /* number of other threads with the same job */
+  struct cc_result plan; /* a copy of the plan and what comes with it; empty if there is none */
   bool landed;
   enum cc_status status;
-  struct cc_result result; /* a copy, made only if threads wait */
+  struct cc_result result; /* a copy, made only if there are followers */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t landed = PTHREAD_COND_INITIALIZER;
-static struct flight *flights; /* builds that have not finished */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a flight has a plan or has landed */
+static struct flight *flights;                            /* builds that have not finished */
 
 /* ---- fork: the child has no building threads --------------------------------------- */
 
@@ -34,7 +36,7 @@ static void forked_parent(void) {
 static void forked_child(void) {
   flights = NULL;
   pthread_mutex_init(&lock, NULL);
-  pthread_cond_init(&landed, NULL);
+  pthread_cond_init(&changed, NULL);
 }
 
 static bool watch_forks(void) {
@@ -64,39 +66,57 @@ static enum cc_status copy_outcome(struct cc_result *to, enum cc_status status,
   return CC_OUT_OF_MEMORY;
 }
 
-/* Waits until the flight has landed. The caller holds the lock. */
-static void wait_for(struct flight *flight, enum cc_status *status, struct cc_result *result) {
-  flight->waiting++;
-  while (!flight->landed)
-    pthread_cond_wait(&landed, &lock);
-  *status = copy_outcome(result, flight->status, &flight->result);
-  if (--flight->waiting)
-    return;
+static void destroy_flight(struct flight *flight) {
+  cc_result_finish(&flight->plan);
   cc_result_finish(&flight->result);
   free(flight);
 }
 
-struct flight *flight_take_off(const struct cache_key *key, enum cc_status *status,
-                               struct cc_result *result) {
+struct flight *flight_join(const struct cache_key *key, bool *first) {
   struct flight *flight = NULL;
   pthread_mutex_lock(&lock);
   for (flight = flights; flight; flight = flight->next)
     if (cache_key_equal(flight->key, key))
       break;
-  if (flight) {
-    wait_for(flight, status, result);
-    pthread_mutex_unlock(&lock);
-    return NULL;
-  }
-  flight = watch_forks() ? calloc(1, sizeof(*flight)) : NULL;
-  *status = CC_OUT_OF_MEMORY;
-  if (flight) {
+  *first = !flight;
+  if (flight)
+    flight->followers++;
+  else
+    flight = watch_forks() ? calloc(1, sizeof(*flight)) : NULL;
+  if (flight && *first) {
     flight->key = key;
     flight->next = flights;
+    clock_gettime(CLOCK_REALTIME_COARSE, &flight->began);
     flights = flight;
   }
   pthread_mutex_unlock(&lock);
   return flight;
+}
+
+const struct timespec *flight_began(const struct flight *flight) {
+  return &flight->began;
+}
+
+/* ---- the first thread ---------------------------------------------------------------- */
+
+/* Copies a plan and what comes with it. Returns false, with an empty copy, if out of memory. */
+static bool copy_plan(struct cc_result *to, const struct cc_result *from) {
+  *to = (struct cc_result){.log = from->log ? strdup(from->log) : NULL,
+                           .plan = copy_bytes(from->plan, from->plan_size),
+                           .plan_size = from->plan_size,
+                           .places = copy_bytes(from->places, from->places_size),
+                           .places_size = from->places_size};
+  if (to->log && to->plan && !to->places == !from->places)
+    return true;
+  cc_result_finish(to);
+  return false;
+}
+
+void flight_plan(struct flight *flight, const struct cc_result *plan) {
+  pthread_mutex_lock(&lock);
+  if (copy_plan(&flight->plan, plan))
+    pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
 }
 
 void flight_land(struct flight *flight, enum cc_status status, const struct cc_result *result) {
@@ -105,13 +125,61 @@ void flight_land(struct flight *flight, enum cc_status status, const struct cc_r
   while (*place != flight)
     place = &(*place)->next;
   *place = flight->next;
-  const bool wanted = flight->waiting != 0;
+  const bool followed = flight->followers != 0;
   flight->landed = true;
-  if (wanted) {
+  if (followed) {
     flight->status = copy_outcome(&flight->result, status, result);
-    pthread_cond_broadcast(&landed);
+    pthread_cond_broadcast(&changed);
   }
   pthread_mutex_unlock(&lock);
-  if (!wanted)
-    free(flight);
+  if (!followed)
+    destroy_flight(flight);
+}
+
+/* ---- the followers ------------------------------------------------------------------- */
+
+static bool is_cancelled(const atomic_bool *cancelled) {
+  return cancelled && atomic_load(cancelled);
+}
+
+bool flight_wait_for_plan(struct flight *flight, const atomic_bool *cancelled,
+                          struct cc_result *plan) {
+  pthread_mutex_lock(&lock);
+  while (!flight->landed && !flight->plan.plan && !is_cancelled(cancelled))
+    pthread_cond_wait(&changed, &lock);
+  const bool planned = !flight->landed && copy_plan(plan, &flight->plan);
+  pthread_mutex_unlock(&lock);
+  return planned;
+}
+
+enum cc_status flight_wait(struct flight *flight, const atomic_bool *cancelled,
+                           struct cc_result *result) {
+  pthread_mutex_lock(&lock);
+  while (!flight->landed && !is_cancelled(cancelled))
+    pthread_cond_wait(&changed, &lock);
+  const enum cc_status status =
+      flight->landed ? copy_outcome(result, flight->status, &flight->result) : CC_CANCELLED;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void flight_wake_cancelled(void) {
+  pthread_mutex_lock(&lock);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+bool flight_has_built(struct flight *flight) {
+  pthread_mutex_lock(&lock);
+  const bool built = flight->landed && flight->status == CC_OK;
+  pthread_mutex_unlock(&lock);
+  return built;
+}
+
+void flight_leave(struct flight *flight) {
+  pthread_mutex_lock(&lock);
+  const bool last = !--flight->followers && flight->landed;
+  pthread_mutex_unlock(&lock);
+  if (last)
+    destroy_flight(flight);
 }

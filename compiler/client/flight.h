@@ -1,19 +1,43 @@
-/* Merges builds of the same job in several threads: one thread
- * builds, the others wait for the outcome. */
+/* Merges builds of the same job in several threads: the first thread builds. The others wait for
+ * the outcome, or for a plan, whose units they then build together. */
 #ifndef TEGRACL_FLIGHT_H
 #define TEGRACL_FLIGHT_H
+
+#include <stdatomic.h>
 
 #include "compiler/client/cache.h"
 
 struct flight;
 
-/* Returns a flight if the caller must build: it keeps the key valid and ends with
- * flight_land. Otherwise returns NULL, with the outcome of another thread's build in
- * status and result, or with CC_OUT_OF_MEMORY in status. */
-struct flight *flight_take_off(const struct cache_key *key, enum cc_status *status,
-                               struct cc_result *result);
+/* Returns the flight of the key's build, or NULL if out of memory. The first thread that joins must
+ * build: it keeps the key valid and ends with flight_land. The others follow it, and end with
+ * flight_leave. */
+struct flight *flight_join(const struct cache_key *key, bool *first);
 
-/* Copies the outcome to the waiting threads and frees the flight. */
+/* Returns the time before the build, of CLOCK_REALTIME_COARSE. */
+const struct timespec *flight_began(const struct flight *flight);
+
+/* Called by the first thread: pass copies of a plan, and of the outcome, to the followers. */
+void flight_plan(struct flight *flight, const struct cc_result *plan);
 void flight_land(struct flight *flight, enum cc_status status, const struct cc_result *result);
+
+/* Waits for a plan or the landing, or until the follower is cancelled. Returns whether there is a
+ * plan, of which the caller then owns a copy. Its units can be built while the first thread builds
+ * them too: each is compiled once. */
+bool flight_wait_for_plan(struct flight *flight, const atomic_bool *cancelled,
+                          struct cc_result *plan);
+
+/* Waits for the landing. Returns the outcome of the build, or CC_CANCELLED if the follower is
+ * cancelled. cancelled may be NULL. */
+enum cc_status flight_wait(struct flight *flight, const atomic_bool *cancelled,
+                           struct cc_result *result);
+
+/* Wakes the followers whose flags have been set. */
+void flight_wake_cancelled(void);
+
+/* Whether the first thread has built the program. */
+bool flight_has_built(struct flight *flight);
+
+void flight_leave(struct flight *flight);
 
 #endif

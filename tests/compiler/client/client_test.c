@@ -999,10 +999,10 @@ static void test_equal_hashes_are_not_merged(void **state) {
   }
   memcpy(keys[1].hash, keys[0].hash, sizeof(keys[0].hash));
   for (int i = 0; i < 2; i++) {
-    struct cc_result result;
-    enum cc_status status;
-    flights[i] = flight_take_off(&keys[i], &status, &result);
+    bool first;
+    flights[i] = flight_join(&keys[i], &first);
     assert_non_null(flights[i]);
+    assert_true(first);
   }
   for (int i = 0; i < 2; i++) {
     flight_land(flights[i], CC_OK, NULL);

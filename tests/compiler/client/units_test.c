@@ -25,6 +25,7 @@
 #include "compiler/client/helper.h"
 #include "compiler/compiler.h"
 #include "compiler/helper_limits.h"
+#include "tests/tick.h"
 
 enum { CORES = 2, SHARE_MIB = 600, UNITS_AT = 48 };
 
@@ -73,6 +74,15 @@ int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
   return atomic_load(&no_processes)
              ? EAGAIN
              : __real_posix_spawn(pid, path, actions, attributes, arguments, environment);
+}
+
+static void cache_on(void) {
+  setenv("TEGRACL_CACHE_DIR", folder, 1);
+  unsetenv("TEGRACL_CACHE");
+}
+
+static void cache_off(void) {
+  setenv("TEGRACL_CACHE", "0", 1);
 }
 
 /* ---- builds ------------------------------------------------------------------------ */
@@ -129,8 +139,7 @@ static void check_failure(const char *source, enum cc_status status, const char 
 
 static void test_caches_each_unit(void **state) {
   (void)state;
-  setenv("TEGRACL_CACHE_DIR", folder, 1);
-  unsetenv("TEGRACL_CACHE");
+  cache_on();
   build_units("plan kernel\na\nb\nc", 3, 0);
   build_units("plan kernel\na\nb\nd\nc", 4, 3);
   /* Two equal units cause one build and one hit, or one build for both. */
@@ -139,7 +148,7 @@ static void test_caches_each_unit(void **state) {
   assert_int_equal(result.units, 3);
   assert_in_range(result.units_cached, 1, 2);
   cc_result_finish(&result);
-  setenv("TEGRACL_CACHE", "0", 1);
+  cache_off();
   build_units("plan kernel\na\nb\nc", 3, 0);
 }
 
@@ -375,8 +384,7 @@ static void test_builds_in_6_threads(void **state) {
   enum { THREADS = 6 };
   pthread_t threads[THREADS];
   char names[] = "uvwxyz";
-  setenv("TEGRACL_CACHE_DIR", folder, 1);
-  unsetenv("TEGRACL_CACHE");
+  cache_on();
   for (int i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, build_several, &names[i]), 0);
   for (int i = 0; i < THREADS; i++) {
@@ -384,7 +392,7 @@ static void test_builds_in_6_threads(void **state) {
     pthread_join(threads[i], &value);
     assert_ptr_equal(value, &names[i]);
   }
-  setenv("TEGRACL_CACHE", "0", 1);
+  cache_off();
 }
 
 /* ---- in the background ------------------------------------------------------------------ */
@@ -578,8 +586,7 @@ static void test_cancelled_builds_end(void **state) {
   want(&unit);
   assert_int_equal(unit.status, CC_CANCELLED);
   check_end(background, CC_CANCELLED);
-  setenv("TEGRACL_CACHE_DIR", folder, 1);
-  unsetenv("TEGRACL_CACHE");
+  cache_on();
   snprintf(source, sizeof source, "plan kernel\nwait %s\nwait %s", gates[0], gates[1]);
   background = start(source);
   assert_true(cc_background_accepted(background, &log));
@@ -593,7 +600,109 @@ static void test_cancelled_builds_end(void **state) {
   open_gate(1);
   pthread_join(thread, &value);
   assert_ptr_equal(value, source);
-  setenv("TEGRACL_CACHE", "0", 1);
+  cache_off();
+}
+
+static char *unit_text(struct cc_background *background, unsigned unit) {
+  void *binary;
+  size_t size;
+  assert_int_equal(cc_background_unit(background, unit, &binary, &size), CC_OK);
+  const char *text = memmem(binary, size, "pid ", strlen("pid "));
+  assert_non_null(text);
+  char *copy = strdup(text);
+  free(binary);
+  return copy;
+}
+
+/* Checks that both builds have the result of the same compilation. */
+static void check_shared_unit(struct cc_background *a, struct cc_background *b, unsigned unit) {
+  char *one = unit_text(a, unit), *other = unit_text(b, unit);
+  assert_string_equal(one, other);
+  free(one);
+  free(other);
+}
+
+/* Starts a build and waits until it is accepted. Returns the log of its plan. */
+static const char *start_accepted(const char *source, struct cc_background **background) {
+  const char *log;
+  *background = start(source);
+  assert_true(cc_background_accepted(*background, &log));
+  return log;
+}
+
+static void check_success(struct cc_background *background) {
+  struct cc_result *result;
+  assert_int_equal(cc_background_wait(background, &result), CC_OK);
+  cc_background_drop(background);
+}
+
+/* A thread that builds what another thread is building gets its plan, waits only for the units that
+ * it needs, and no unit is compiled twice. */
+static void test_second_build_shares_units_of_first(void **state) {
+  (void)state;
+  char source[512];
+  struct cc_background *first, *second;
+  make_gates();
+  cache_on();
+  snprintf(source, sizeof source, "plan kernel\nwait %s shared\nquick", gates[0]);
+  const char *log = start_accepted(source, &first);
+  assert_string_equal(start_accepted(source, &second), log);
+  check_shared_unit(first, second, 1);
+  assert_false(cc_background_has_ended(first) || cc_background_has_ended(second));
+  open_gate(0);
+  check_shared_unit(first, second, 0);
+  check_success(first);
+  check_success(second);
+  cache_off();
+}
+
+/* If the first build is cancelled, the second one is not affected, and its result is cached. */
+static void test_second_build_survives_cancelled_first(void **state) {
+  (void)state;
+  char source[512];
+  struct cc_result result;
+  struct cc_background *first, *second;
+  make_gates();
+  cache_on();
+  snprintf(source, sizeof source, "plan kernel\nwait %s survivor\nquick", gates[0]);
+  start_accepted(source, &first);
+  start_accepted(source, &second);
+  cc_background_cancel(first);
+  check_end(first, CC_CANCELLED);
+  open_gate(0);
+  check_success(second);
+  assert_int_equal(build(source, &result), CC_OK);
+  assert_true(result.from_cache);
+  cc_result_finish(&result);
+  cache_off();
+}
+
+/* A build that begins after a header of the program has changed does not use an older plan. */
+static void test_plan_of_changed_header_is_not_shared(void **state) {
+  (void)state;
+  char header[64], source[512];
+  struct cc_background *first, *second, *third;
+  const char *late;
+  make_gates();
+  cache_on();
+  snprintf(header, sizeof header, "%s/x.h", folder);
+  fclose(fopen(header, "w"));
+  wait_for_tick();
+  snprintf(source, sizeof source, "plan kernel\nwait %s header\n// #include %s", gates[0], header);
+  const char *log = start_accepted(source, &first);
+  assert_string_equal(start_accepted(source, &second), log);
+  fclose(fopen(header, "w"));
+  const int before = atomic_load(&waits);
+  third = start(source);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+  open_gate(0);
+  cc_background_accepted(third, &late);
+  assert_string_not_equal(late, log);
+  check_success(first);
+  check_success(second);
+  check_success(third);
+  cache_off();
 }
 
 static int set_up(void **state) {
@@ -602,7 +711,7 @@ static int set_up(void **state) {
   compiler = getenv("TEGRACL_COMPILER");
   snprintf(memory, sizeof memory, "%d", CORES * SHARE_MIB);
   setenv("TEGRACL_COMPILER_MEMORY", memory, 1);
-  setenv("TEGRACL_CACHE", "0", 1);
+  cache_off();
   return compiler && mkdtemp(folder) ? 0 : -1;
 }
 
@@ -631,6 +740,9 @@ int main(void) {
       cmocka_unit_test(test_units_have_low_priority_unless_awaited),
       cmocka_unit_test(test_accepts_before_all_units_are_built),
       cmocka_unit_test(test_cancelled_builds_end),
+      cmocka_unit_test(test_second_build_shares_units_of_first),
+      cmocka_unit_test(test_second_build_survives_cancelled_first),
+      cmocka_unit_test(test_plan_of_changed_header_is_not_shared),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
