@@ -17,14 +17,17 @@
 #include "gpu/nvgpu/emulator_node.h"
 
 /* Rates of an SM per cycle, with four schedulers and two FP64 lanes: warp instructions,
- * double-precision warp instructions, passes of shared memory (docs/hardware/command-stream.md 9.1,
- * 9.2). */
+ * double-precision warp instructions, passes of shared memory, passes of the tensor cores
+ * (docs/hardware/command-stream.md 9.1, 9.2, 9.4). */
 static const struct {
-  double issue, doubles, shared;
+  double issue, doubles, shared, tensor;
   double samples; /* of textures: 4 texture units, as the desktop chips of this generation have */
-} rates = {4, 2.0 / GPU_WARP_SIZE, 1, 4};
+} rates = {4, 2.0 / GPU_WARP_SIZE, 1, 2, 4};
 
-enum { NAME_BYTES = 128 };
+enum {
+  NAME_BYTES = 128,
+  DOUBLES_OF_PRODUCT = 8 * 8 * 4 / GPU_WARP_SIZE, /* warp instructions that do the work of a DMMA */
+};
 
 struct kernel {
   struct kernel *next;
@@ -90,6 +93,8 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *c) {
     k->counts.shared_requests += c->shared_requests;
     k->counts.shared_passes += c->shared_passes;
     k->counts.atomics += c->atomics;
+    k->counts.tensor_passes += c->tensor_passes;
+    k->counts.double_products += c->double_products;
     k->counts.texture_requests += c->texture_requests;
     k->counts.texture_samples += c->texture_samples;
     k->counts.texels += c->texels;
@@ -114,9 +119,9 @@ void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_p
 /* Values derived from the counts of a kernel. */
 struct figures {
   uint64_t instructions;
-  double lanes, sectors, passes;                /* averages */
-  uint32_t warps;                               /* resident on an SM */
-  double issue, doubles, shared, samples, dram; /* bounds, in seconds */
+  double lanes, sectors, passes;                        /* averages */
+  uint32_t warps;                                       /* resident on an SM */
+  double issue, doubles, shared, tensor, samples, dram; /* bounds, in seconds */
 };
 
 static double divide_or_zero(uint64_t a, uint64_t b) {
@@ -126,11 +131,11 @@ static double divide_or_zero(uint64_t a, uint64_t b) {
 static struct figures derive_figures(const struct kernel *k) {
   const struct sm_counts *c = &k->counts;
   struct figures f = {0};
-  uint64_t doubles = 0;
+  uint64_t doubles = c->double_products * DOUBLES_OF_PRODUCT;
   for (unsigned i = 0; i < SM_COUNTED_CLASSES && sm_class_name(i); i++) {
     f.instructions += c->instructions[i];
     if (strcmp(sm_class_name(i), "double") == 0)
-      doubles = c->instructions[i];
+      doubles += c->instructions[i];
   }
   f.lanes = divide_or_zero(c->lanes, f.instructions);
   f.sectors = divide_or_zero(c->global_sectors, c->global_requests);
@@ -141,6 +146,7 @@ static struct figures derive_figures(const struct kernel *k) {
   f.issue = (double)f.instructions / rates.issue / cycles;
   f.doubles = (double)doubles / rates.doubles / cycles;
   f.shared = (double)c->shared_passes / rates.shared / cycles;
+  f.tensor = (double)c->tensor_passes / rates.tensor / cycles;
   f.samples = (double)c->texture_samples / rates.samples / cycles;
   f.dram = (double)(c->global_sectors + c->texture_sectors) * SM_SECTOR_BYTES /
            (double)emu_board()->dram_bytes_per_s;
@@ -199,6 +205,8 @@ static void print_kernel(FILE *out, const struct kernel *k) {
   fprintf(out,
           "  not faster than    %.3f ms to issue, %.3f ms for double, %.3f ms for local memory",
           1e3 * f.issue, 1e3 * f.doubles, 1e3 * f.shared);
+  if (c->tensor_passes)
+    fprintf(out, ", %.3f ms for tensor cores", 1e3 * f.tensor);
   if (c->texture_requests)
     fprintf(out, ", %.3f ms for textures", 1e3 * f.samples);
   fprintf(out, "\n");
@@ -241,14 +249,16 @@ static void json_kernel(FILE *out, const struct kernel *k) {
           "     \"shared_requests\": %" PRIu64 ", \"shared_passes\": %" PRIu64
           ", \"atomics\": %" PRIu64 ",\n",
           c->shared_requests, c->shared_passes, c->atomics);
+  fprintf(out, "     \"tensor_passes\": %" PRIu64 ", \"double_products\": %" PRIu64 ",\n",
+          c->tensor_passes, c->double_products);
   fprintf(out,
           "     \"texture_requests\": %" PRIu64 ", \"texture_samples\": %" PRIu64
           ", \"texels\": %" PRIu64 ", \"texture_sectors\": %" PRIu64 ",\n",
           c->texture_requests, c->texture_samples, c->texels, c->texture_sectors);
   fprintf(out,
           "     \"bound_seconds\": {\"issue\": %.9g, \"double\": %.9g, \"shared\": %.9g, "
-          "\"textures\": %.9g, \"dram_without_caches\": %.9g}}",
-          f.issue, f.doubles, f.shared, f.samples, f.dram);
+          "\"tensor\": %.9g, \"textures\": %.9g, \"dram_without_caches\": %.9g}}",
+          f.issue, f.doubles, f.shared, f.tensor, f.samples, f.dram);
 }
 
 static void write_json(const char *path) {

@@ -162,6 +162,8 @@ struct sm_counts {
   uint64_t store_sectors;                    /* the part of global_sectors for stores and atomics */
   uint64_t shared_requests, shared_passes;   /* one pass each if there are no bank conflicts */
   uint64_t atomics;
+  uint64_t tensor_passes;           /* products of 8 x 16 and 16 x 8 bytes on the tensor cores */
+  uint64_t double_products;         /* those of doubles, 8 x 8 x 4 */
   uint64_t texture_requests;        /* of warps to the texture units and to surfaces */
   uint64_t texture_samples;         /* lanes' results; one of a filtered 3D texture counts as two */
   uint64_t texels, texture_sectors; /* read or written; sectors of each warp's request */

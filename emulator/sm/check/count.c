@@ -69,6 +69,15 @@ static void count_shared(struct sm_counts *c, const struct sm_note *note, const 
   c->shared_passes += count_passes(address, m, note->bytes);
 }
 
+/* Each register of A holds 8 rows of 16 bytes, which are multiplied by 8 columns of B. A sparse A
+ * has half of the registers of its shape, and takes half of the time. */
+static void count_tensor(struct sm_counts *c, const struct sm_uop *u, const struct sm_note *note) {
+  if (note->handler == SM_H_dmma)
+    c->double_products++;
+  else if (note->handler != SM_H_movm)
+    c->tensor_passes += u->mma.a_registers;
+}
+
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_counts *c = &w->cta->shadow->counts;
   const struct sm_grid *grid = w->cta->grid;
@@ -76,6 +85,8 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
   uint64_t address[SM_LANES];
   c->instructions[note->klass]++;
   c->lanes += (unsigned)__builtin_popcount(w->active[0]);
+  if (note->klass == SM_CLASS_TENSOR)
+    count_tensor(c, u, note);
   if (!m || note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)
     return;
   c->atomics += note->access == SM_ACCESS_ATOMIC;
