@@ -9,7 +9,8 @@ namespace ocl {
 /* The image types with clang's names. */
 #define OCL_IMAGE(name, D, kind, is_depth)                                                         \
   typedef image_type<D, kind, is_depth, true> name##_ro;                                           \
-  typedef image_type<D, kind, is_depth, false> name##_wo, name##_rw;
+  typedef image_type<D, kind, is_depth, false, PATH_ANY> name##_wo;                                \
+  typedef image_type<D, kind, is_depth, false> name##_rw;
 OCL_IMAGE(ocl_image1d, 1, IMAGE_PLAIN, false)
 OCL_IMAGE(ocl_image1d_buffer, 1, IMAGE_BUFFER, false)
 OCL_IMAGE(ocl_image1d_array, 1, IMAGE_ARRAY, false)
@@ -121,6 +122,10 @@ template <class I, class C> OCL_FN texel_place find_texel(I image, C coordinate)
 }
 
 template <class I, class C> OCL_FN void write_imagef(I image, C at, const vec<float, 4> &colour) {
+  if (stores_texels(image)) {
+    store_colour<I>(*image.p, components(at), bits_of_floats(colour));
+    return;
+  }
   const texel_place t = find_texel(image, at);
   if (t.inside)
     write_colour(image.p->format, t.address, colour);
@@ -135,6 +140,12 @@ template <class I, class C> OCL_FN void write_imageh(I image, C at, const vec<ha
 }
 #define OCL_WRITE(name, T)                                                                         \
   template <class I, class C> OCL_FN void name(I image, C at, const vec<T, 4> &colour) {           \
+    if (stores_texels(image)) {                                                                    \
+      store_colour<I>(*image.p, components(at),                                                    \
+                      vec<uint, 4>{(uint)colour.s[0], (uint)colour.s[1], (uint)colour.s[2],        \
+                                   (uint)colour.s[3]});                                            \
+      return;                                                                                      \
+    }                                                                                              \
     const texel_place t = find_texel(image, at);                                                   \
     if (t.inside)                                                                                  \
       store_texel(image.p->texel_shift(), t.address,                                               \

@@ -25,7 +25,7 @@ enum {
 /* An image type of OpenCL C. D is the number of coordinates within a layer. ARRAY means that there
  * is another one for the layer, BUFFER that the image is made from a buffer, CONSTANT read_only. */
 enum image_kind { IMAGE_PLAIN, IMAGE_ARRAY, IMAGE_BUFFER };
-/* What reads the image. With PATH_ANY each read checks the image. */
+/* What reads or writes the image. With PATH_ANY each read or write checks the image. */
 enum image_path { PATH_ANY, PATH_SOFTWARE, PATH_TEXTURES };
 template <int DIMENSIONS, image_kind KIND, bool IS_DEPTH, bool IS_CONSTANT,
           image_path HOW = IS_CONSTANT ? PATH_ANY : PATH_SOFTWARE>
@@ -42,6 +42,11 @@ template <bool TEXTURES> struct path { static constexpr bool value = TEXTURES; }
 template <bool TEXTURES, int D, image_kind KIND, bool DEPTH>
 OCL_FN image_type<D, KIND, DEPTH, true, TEXTURES ? PATH_TEXTURES : PATH_SOFTWARE>
 on_path(image_type<D, KIND, DEPTH, true> image) {
+  return {image.p};
+}
+template <bool TEXTURES, int D, image_kind KIND, bool DEPTH>
+OCL_FN image_type<D, KIND, DEPTH, false, TEXTURES ? PATH_ANY : PATH_SOFTWARE>
+on_path(image_type<D, KIND, DEPTH, false, PATH_ANY> image) {
   return {image.p};
 }
 

@@ -1,4 +1,4 @@
-/* Image reads with the texture units. A handle is image.texture with a sampler's bits (see enum
+/* Image reads and writes with the texture units. A handle is image.texture with a sampler's bits (see enum
  * kernel_texture in gpu/cubin/kernel_code.h) plus the number of the layer or slice: each of them
  * has its own two-dimensional header. */
 #ifndef TEGRACL_IMAGE_TEXTURE_CUH
@@ -7,7 +7,7 @@
 
 namespace ocl {
 
-enum { TEXTURE_SAMPLER = 20 };
+enum { TEXTURE_SAMPLER = 20, TEXTURE_STORES = 29 };
 
 /* A coordinate in the border of any image, also if it is normalized. */
 constexpr float OUTSIDE = -2.0f;
@@ -124,6 +124,43 @@ OCL_FN vec<E, 4> read_texture_integers(const image &m, uint sampler, const coord
   vec<E, 4> r;
   _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = (E)bits.s[i];
   return r;
+}
+
+/* ---- writes ---- */
+
+/* Stores the bits of floats or integers, which are converted to the header's format. Stores outside
+ * the image are ignored. */
+OCL_FN void store_texture(uint handle, int x, int y, const vec<uint, 4> &bits) {
+  asm volatile("sust.p.2d.v4.b32.zero [%0, {%1, %2}], {%3, %4, %5, %6};" ::"l"((ulong)handle),
+               "r"(x), "r"(y), "r"(bits.s[0]), "r"(bits.s[1]), "r"(bits.s[2]), "r"(bits.s[3])
+               : "memory");
+}
+
+/* Whether typed stores write the image. They never write one that the kernel can read. */
+template <class I> OCL_FN bool stores_texels(I image) {
+#if defined(OCL_NO_TEXTURES)
+  return false;
+#else
+  return I::PATH != PATH_SOFTWARE && image.p->texture >> TEXTURE_STORES & 1;
+#endif
+}
+
+OCL_FN vec<uint, 4> bits_of_floats(const vec<float, 4> &colour) {
+  vec<uint, 4> r;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = __float_as_uint(colour.s[i]);
+  return r;
+}
+
+template <class I, class C>
+OCL_FN void store_colour(const image &m, const coordinate<C> &c, const vec<uint, 4> &bits) {
+  uint handle = m.texture;
+  if constexpr (I::ARRAY || I::D == 3) {
+    const uint layer = (uint)c.c[I::ARRAY ? I::D : 2];
+    if (layer >= m.depth)
+      return;
+    handle += layer;
+  }
+  store_texture(handle, c.c[0], I::D == 1 ? 0 : c.c[1], bits);
 }
 
 } // namespace ocl

@@ -68,18 +68,21 @@ static LLVMValueRef literal_bits(LLVMValueRef value) {
   return bits && LLVMIsAConstantInt(bits) ? bits : NULL;
 }
 
-/* Whether the function reads an image that is a parameter of the kernel. */
-static bool reads_parameter(struct lower *lower, const char *function, LLVMValueRef image,
-                            const char *type) {
-  static const char reads[] = "read_image", read_only[] = "_ro";
-  return lower->in_kernel && LLVMIsAArgument(image) && !strncmp(function, reads, strlen(reads)) &&
-         !strcmp(type + strlen(type) - strlen(read_only), read_only);
+/* Whether the function uses an image that is a parameter of the kernel, on a path that the kernel
+ * chooses: a read of a read_only image, or a write if the kernel also has read_only images. */
+static bool uses_parameter(struct lower *lower, const char *function, LLVMValueRef image,
+                           const char *type) {
+  static const char reads[] = "read_image", writes[] = "write_image";
+  const char *access = type + strlen(type) - strlen("_ro");
+  return lower->in_kernel && lower->textures.size && LLVMIsAArgument(image) &&
+         ((!strncmp(function, reads, strlen(reads)) && !strcmp(access, "_ro")) ||
+          (!strncmp(function, writes, strlen(writes)) && !strcmp(access, "_wo")));
 }
 
 const char *lower_handle_argument(struct lower *lower, const char *function,
                                   const struct mangle_type *type, LLVMValueRef value) {
   if (is_image(type)) {
-    const bool chosen = reads_parameter(lower, function, value, type->name);
+    const bool chosen = uses_parameter(lower, function, value, type->name);
     lower->reads_images |= chosen;
     return lower_print(lower, "%socl::%s{(const ocl::image *)%s}%s",
                        chosen ? "ocl::on_path<textures_>(" : "", type->name,

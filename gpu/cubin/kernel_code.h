@@ -72,7 +72,8 @@ enum kernel_texture {
   KERNEL_TEXTURE_SAMPLER = 20, /* enum kernel_sampler, 6 bits; 0 in kernel_image.texture */
   KERNEL_TEXTURE_BORDER = 26,  /* enum kernel_border, 2 bits */
   KERNEL_TEXTURE_FLAT = 28,    /* 1: the image has one dimension */
-  KERNEL_TEXTURE_SAMPLERS = 1 << 9,
+  KERNEL_TEXTURE_STORES = 29,  /* 1: typed stores write the format as OpenCL demands */
+  KERNEL_TEXTURE_SAMPLERS = 1 << 10,
 };
 
 /* Alpha of the border colour; the other components are 0. */

@@ -66,15 +66,13 @@ static int try_texture(cl_mem mem, struct icd_image *image) {
                            &image->kernel.texture);
 }
 
-/* Lets the texture units read the image, if they can. */
+/* Lets the texture units read and write the image, if they can. */
 static void make_texture(cl_mem mem, struct icd_image *image, const char *call) {
-  if (mem->flags & CL_MEM_WRITE_ONLY)
-    return;
   int error = try_texture(mem, image);
   if (icd_context_make_room(mem->context, error))
     error = try_texture(mem, image);
   if (error)
-    icd_note(call, "the image is read by software: %s", rt_last_message());
+    icd_note(call, "the image is read and written by software: %s", rt_last_message());
 }
 
 /* Creates an image in new memory, or in the shared virtual memory at host_ptr if
@@ -83,7 +81,7 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
   const struct icd_image host = *image;
-  if (context->device->info->textures && !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_WRITE_ONLY)))
+  if (context->device->info->textures && !(flags & CL_MEM_USE_HOST_PTR))
     icd_pad_rows(image, most, &bytes);
   if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,

@@ -87,6 +87,13 @@ static const struct format *find_format(uint32_t format) {
   return NULL;
 }
 
+/* Stores ignore the header's sources, so the channels must be in the order of colours. Whether they
+ * encode sRGB is unknown. */
+static bool can_store(const struct format *format, enum kernel_arg_image type) {
+  return format->sources[0] == TIC_X_SOURCE_IN_R && format->order != ORDER_RA && !format->srgb &&
+         type != KERNEL_ARG_IMAGE_1D_BUFFER;
+}
+
 /* ---- headers ----------------------------------------------------------------------------- */
 
 static void set_format(uint32_t *header, const struct format *format) {
@@ -357,7 +364,8 @@ int rt_texture_create(struct rt_context *c, const struct kernel_image *image,
                                                                           : KERNEL_BORDER_0;
   const bool flat = type == KERNEL_ARG_IMAGE_1D || type == KERNEL_ARG_IMAGE_1D_ARRAY;
   *texture = first << KERNEL_TEXTURE_HEADER | border << KERNEL_TEXTURE_BORDER |
-             (uint32_t)flat << KERNEL_TEXTURE_FLAT;
+             (uint32_t)flat << KERNEL_TEXTURE_FLAT |
+             (uint32_t)can_store(format, type) << KERNEL_TEXTURE_STORES;
   return 0;
 }
 

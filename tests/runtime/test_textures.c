@@ -156,6 +156,49 @@ static void full_pool_takes_images_again(void **state) {
   close_context(&o);
 }
 
+/* The formats that typed stores do not write, and those that have no header: the table of
+ * docs/images.md. Orders and types are numbered as in OpenCL from CL_R and CL_SNORM_INT8 on. */
+static void formats_are_read_and_written_as_documented(void **state) {
+  (void)state;
+  enum { R, A, RG, RA, RGB, RGBA, BGRA, ARGB, INTENSITY, LUMINANCE, Rx, RGx, RGBx, DEPTH };
+  enum { UNORM_101010 = 6 };
+  enum { sRGBx = 16, sRGBA, sBGRA, ABGR, ORDERS, TYPES = 22 };
+  static const bool is_read[ORDERS] = {
+      [R] = true,     [A] = true,     [RG] = true,   [RA] = true,        [RGB] = true,
+      [RGBA] = true,  [BGRA] = true,  [ARGB] = true, [INTENSITY] = true, [LUMINANCE] = true,
+      [Rx] = true,    [RGx] = true,   [RGBx] = true, [DEPTH] = true,     [sRGBx] = true,
+      [sRGBA] = true, [sBGRA] = true, [ABGR] = true};
+  static const bool is_written[ORDERS] = {
+      [R] = true,         [RG] = true, [RGBA] = true, [INTENSITY] = true,
+      [LUMINANCE] = true, [Rx] = true, [RGx] = true,  [DEPTH] = true};
+  struct opened o;
+  open_context(&o);
+  for (uint32_t order = 0; order < ORDERS; order++) {
+    bool read = false, written = false, not_written = false;
+    for (uint32_t type = 0; type < TYPES; type++) {
+      if (order == RGB && type > UNORM_101010) /* the device does not report these */
+        continue;
+      struct kernel_image image = {.base = 512,
+                                   .width = 1,
+                                   .height = 1,
+                                   .depth = 1,
+                                   .row_pitch = 32,
+                                   .slice_rows = 1,
+                                   .format =
+                                       order << KERNEL_IMAGE_ORDER | type << KERNEL_IMAGE_TYPE};
+      uint32_t texture = 0;
+      const int error = rt_texture_create(o.context, &image, KERNEL_ARG_IMAGE_2D, &texture);
+      assert_int_equal(error, texture ? 0 : -EINVAL);
+      read |= texture;
+      written |= texture >> KERNEL_TEXTURE_STORES & 1;
+      not_written |= texture && !(texture >> KERNEL_TEXTURE_STORES & 1);
+    }
+    if (read != is_read[order] || written != is_written[order] || (written && not_written))
+      fail_msg("order %u: %d %d %d", order, read, written, not_written);
+  }
+  close_context(&o);
+}
+
 /* An image gets no headers if a call fails, and the next one gets them. */
 static void failed_calls_leave_the_pool_usable(void **state) {
   (void)state;
@@ -182,6 +225,7 @@ int main(void) {
       cmocka_unit_test(each_channel_gets_the_pool_once),
       cmocka_unit_test(headers_are_at_their_indices),
       cmocka_unit_test(full_pool_takes_images_again),
+      cmocka_unit_test(formats_are_read_and_written_as_documented),
       cmocka_unit_test(failed_calls_leave_the_pool_usable),
   };
   return cmocka_run_group_tests_name("runtime textures", tests, NULL, NULL);
