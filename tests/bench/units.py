@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Measures the build of a large program, which is compiled in units.
 
-    OCL_ICD_VENDORS=build/icd/vendors units.py TEGRACLC FILE [OPTIONS]
+    OCL_ICD_VENDORS=build/icd/vendors units.py [--baseline OLD_TEGRACLC] TEGRACLC FILE [OPTIONS]
 
 Builds the program as a whole (tegraclc), then through the OpenCL API: in units by one helper
 and by as many as there are cores, with a kernel added, with all lines moved, and from the cache.
 Prints the time and the CPU time of all processes (the shorter of two rounds), also relative to
-the build as a whole. Then estimates the build time with more cores: the units, with the times
+the build as a whole. That is a build by the same tegraclc: if the compiler becomes faster, the
+ratios do not become smaller. So --baseline adds the ratios to the build as a whole by another
+tegraclc, for example of an older commit. Then estimates the build time with more cores: the units, with the times
 that one helper took for each, are assigned to several workers in turn (list scheduling), after
 the preceding stages. "First kernel" is the time until clCreateKernel has returned the program's
 first kernel, while the other units are still being compiled.
@@ -118,6 +120,12 @@ def schedule(units, workers):
     return max(free)
 
 
+def print_table(titles, rows):
+    print("\n| " + " | ".join(titles) + " |\n|" + " --- |" * len(titles))
+    for first, *values in rows:
+        print(f"| {first} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
+
+
 def write(folder, name, text):
     path = os.path.join(folder, name)
     with open(path, "w") as file:
@@ -125,11 +133,12 @@ def write(folder, name, text):
     return path
 
 
-def measure(tegraclc, source, options, folder):
+def measure(wholes, source, options, folder):
+    """wholes has the tegraclc of each build as a whole."""
     cache = tempfile.mkdtemp(dir=folder)
     same = write(folder, "program.cl", source)
-    costs = {"whole": run([tegraclc, *options.split(), same, "-o", os.path.join(folder, "out")],
-                          {"TEGRACL_CACHE": "0"})}
+    costs = {name: run([tegraclc, *options.split(), same, "-o", os.path.join(folder, "out")],
+                       {"TEGRACL_CACHE": "0"}) for name, tegraclc in wholes.items()}
     first = Api(same, options, cache)
     costs["units, one helper"] = first.build(**ONE_HELPER)
     costs["the same again"] = first.build()
@@ -146,10 +155,14 @@ def measure(tegraclc, source, options, folder):
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--build":
         build_by_api(sys.argv[2], sys.argv[3])
-    if len(sys.argv) < 3:
+    words, wholes = sys.argv[1:], {}
+    if words[:1] == ["--baseline"]:
+        wholes["baseline"] = words[1] if len(words) > 1 else ""
+        words = words[2:]
+    if len(words) < 2:
         sys.exit(__doc__)
-    tegraclc, path = sys.argv[1], os.path.abspath(sys.argv[2])
-    options = " ".join([*sys.argv[3:], "-I", os.path.dirname(path)])
+    wholes["whole"], path = words[0], os.path.abspath(words[1])
+    options = " ".join([*words[2:], "-I", os.path.dirname(path)])
     # Waits for helpers that outlive the application.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with open(path) as file:
@@ -157,22 +170,25 @@ def main():
     rounds = []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
-            rounds.append(measure(tegraclc, source, options, folder))
+            rounds.append(measure(wholes, source, options, folder))
     best = {name: Cost(min(costs[name].time for costs in rounds),
                        min(costs[name].cpu for costs in rounds), "") for name in rounds[0]}
-    whole = best["whole"]
-    print("| build | time, s | CPU, s | time / whole | CPU / whole |\n| --- |" + " --- |" * 4)
-    for name, cost in best.items():
-        print(f"| {name} | {cost.time:.2f} | {cost.cpu:.2f} | {cost.time / whole.time:.2f} "
-              f"| {cost.cpu / whole.cpu:.2f} |")
+    for name, tegraclc in wholes.items():
+        print(f"{name}: the program in one piece, by {tegraclc}")
+    print_table(["build", "time, s", "CPU, s",
+                 *(f"{what} / {name}" for name in wholes for what in ("time", "CPU"))],
+                ([name, cost.time, cost.cpu,
+                  *(mine / whole for other in wholes
+                    for mine, whole in zip(cost[:2], best[other][:2]))]
+                 for name, cost in best.items()))
     each = [units_of(costs["units, one helper"]) for costs in rounds]
     units = [min(times) for times in zip(*(units for units, _ in each))]
     before = min(before for _, before in each)
-    print(f"\n{len(units)} units, the longest {max(units):.2f} s; {before:.2f} s before them\n")
-    print("| workers | time, s | time / whole |\n| --- | --- | --- |")
-    for workers in WORKERS:
-        total = before + schedule(units, workers)
-        print(f"| {workers} | {total:.2f} | {total / whole.time:.2f} |")
+    print(f"\n{len(units)} units, the longest {max(units):.2f} s; {before:.2f} s before them")
+    totals = ((workers, before + schedule(units, workers)) for workers in WORKERS)
+    print_table(["workers", "time, s", *(f"time / {name}" for name in wholes)],
+                ([str(workers), total, *(total / best[name].time for name in wholes)]
+                 for workers, total in totals))
 
 
 if __name__ == "__main__":
