@@ -11,12 +11,12 @@
 #include "compiler/lower/lower_state.h"
 
 /* Costs are numbers of LLVM instructions in a kernel and its callees. NVRTC takes 1 ms for each
- * instruction, and 90 ms for the start, the headers and the functions that all kernels with images
+ * instruction, and 100 ms for the start, the headers and the functions that all kernels with images
  * call. */
 enum {
-  UNIT_COST = 512,  /* maximum for kernels that share a unit */
+  UNIT_COST = 768,  /* maximum for kernels that share a unit */
   WHOLE_COST = 512, /* maximum for a program that is not cut */
-  CUT_BY_NAME = 4,  /* one kernel in this many begins a unit regardless of its cost */
+  CUT_BY_NAME = 6,  /* one kernel in this many begins a unit regardless of its cost */
 };
 
 struct cutter {
