@@ -50,7 +50,7 @@ struct icd_retired {
   struct icd_retired *next;
   void (*destroy)(void *owner);
   void *owner;
-  uint64_t point; /* of the queue for which the object waits */
+  uint64_t point; /* last point of the current queue for which the object waits */
 };
 
 typedef void(CL_CALLBACK *icd_context_notify)(const char *, const void *, size_t, void *);
@@ -250,7 +250,7 @@ static inline void icd_mem_drop(cl_mem mem) {
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
                       cl_int *code, const char *call);
 
-/* Returns CL_INVALID_VALUE if flags are unknown or exclude each other. */
+/* Returns CL_INVALID_VALUE if flags are unknown or mutually exclusive. */
 cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
                            const char *call);
 

@@ -9,7 +9,8 @@ namespace ocl {
 
 enum { TEXTURE_SAMPLER = 20, TEXTURE_STORES = 29 };
 
-/* A coordinate in the border of any image, also if it is normalized. */
+/* A coordinate outside of every image, whether it is normalized or not. The texture units return the
+ * border colour there. */
 constexpr float OUTSIDE = -2.0f;
 
 /* Return the bits of four floats or integers, depending on the image's format. Images only have

@@ -104,7 +104,7 @@ static bool build_command(struct command *command, const char *clang, const stru
       "-fgnu-keywords", "-ferror-limit", "100",
       /* Enabling an extension that needs no pragma is not an error; see enables_unknown. */
       "-Wno-error=ignored-pragmas",
-      /* clang only defines it for SPIR. */
+      /* clang defines this macro only for SPIR targets. */
       "-D__IMAGE_SUPPORT__=1",
       /* fma is one instruction; multiplication and addition are two. */
       "-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1", "-DFP_FAST_FMA_HALF=1",

@@ -71,7 +71,7 @@ static void read_files(struct search *search, const char *at) {
   }
 }
 
-/* The folder "" is the application's current one. */
+/* The folder "" is the current directory of the application. */
 static void collect_folders(struct search *search, const struct options *options,
                             const char *header_folder) {
   list_add(search, &search->folders, "");

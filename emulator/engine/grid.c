@@ -42,7 +42,7 @@ enum {
   FIRST_BUDGET = 2000,   /* warp instructions, enough for a short CTA: about 50 us */
   FULL_BUDGET = 1 << 16, /* warp instructions: about a millisecond */
   HELP_AFTER_NS = 20000, /* time after which helpers are woken */
-  STALLS_MAX = 64,       /* budgets in which no CTA ends, after which others start */
+  STALLS_MAX = 64,       /* more CTAs start after this many budgets in which none has ended */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
   OPEN_CTAS = 64, /* adversarial timing: CTAs among which the next one is chosen */
 };

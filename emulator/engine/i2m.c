@@ -83,7 +83,7 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
   /* The last word of a transfer may be used in part; more words are an error. */
   if (bytes >= i2m->remaining + sizeof(uint32_t))
     return refuse_method(fault, NVC7C0_LOAD_INLINE_DATA, words[count - 1],
-                         "more data than the transfer was launched for");
+                         "more data than the launch announced");
   bytes = bytes < i2m->remaining ? bytes : i2m->remaining;
   while (bytes) {
     uint64_t line = i2m->done / i2m->line_length, column = i2m->done % i2m->line_length;

@@ -13,9 +13,9 @@ enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 
 struct emu_ring {
   uint64_t ahead[EMU_ENTRIES_AHEAD]; /* entries read but not yet begun */
-  uint32_t next, count;              /* index of the next one, and number left */
+  uint32_t next, count;              /* index of the next entry, and number of entries left */
   uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: read ahead from the pushbuffer */
-  uint64_t segment, main_segment;    /* addresses begun last: GET, TOP_LEVEL_GET */
+  uint64_t segment, main_segment;    /* the last segment begun, and the last one with LEVEL 0 */
 };
 
 /* Adversarial timing of one channel. Times are values of emu_time_ns, or 0 for none. */

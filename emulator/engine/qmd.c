@@ -175,7 +175,7 @@ static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu
          refuse_descriptor(fault, launch, "SM_DISABLE_MASK disables all SMs");
 }
 
-/* Returns whether code stands for a carve-out, or is 0, which lets the SM choose. */
+/* Returns whether code is a valid carve-out, or 0, with which the SM chooses one. */
 static bool is_carveout(uint32_t code) {
   for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
     if (code == shared_carveout_code(shared_carveout_kib[i]))
@@ -366,7 +366,7 @@ static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
   if (qmd_get(qmd, QMD_IS_QUEUE))
-    return refuse_descriptor(fault, launch, "work queues are not documented");
+    return refuse_descriptor(fault, launch, "work queues are not supported: they are undocumented");
   if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
     return refuse_descriptor(fault, launch,
                              "DEPENDENT_QMD1 has no pointer in the documented layout");
@@ -376,7 +376,8 @@ static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
   if (!launch->dependent)
     return true;
   if (launch->dependent_action == DEPENDENT_INCREMENT_PUT)
-    return refuse_descriptor(fault, launch, "DEPENDENT_QMD0: work queues are not documented");
+    return refuse_descriptor(
+        fault, launch, "DEPENDENT_QMD0: work queues are not supported: they are undocumented");
   if (launch->dependent_action != DEPENDENT_SCHEDULE &&
       launch->dependent_action != DEPENDENT_INVALIDATE_COPY_SCHEDULE &&
       launch->dependent_action != DEPENDENT_DECREMENT_DEPENDENCE)

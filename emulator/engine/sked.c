@@ -185,7 +185,8 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
   case PCAS_INCREMENT_DEPENDENCE:
     return increment_dependences(channel, address, fault);
   case PCAS_INCREMENT_PUT:
-    return refuse_descriptor(fault, address, "work queues are not documented");
+    return refuse_descriptor(fault, address,
+                             "work queues are not supported: they are undocumented");
   default:
     return refuse_descriptor(fault, address, "the PCAS action is illegal");
   }

@@ -37,7 +37,8 @@ static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_
   return 0;
 }
 
-/* Returns the sparse area of the first operation, in which all others must be, or NULL. */
+/* Returns the sparse area of the first operation, or NULL if there is none. All other operations
+ * must be in the same area. */
 static const struct emu_area *find_area(const struct emu_as *as,
                                         const struct nvgpu_as_remap_op *op) {
   const struct emu_area *area =

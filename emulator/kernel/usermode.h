@@ -35,7 +35,7 @@ bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide);
 /* Makes the engine poll the page for tokens. */
 void emu_usermode_watch(void);
 bool emu_usermode_watched(void);
-/* Return whether there is a token in the page: any token, or one of another channel. */
+/* Return whether the page holds any token, or the token of another channel. */
 bool emu_usermode_rung(void);
 bool emu_usermode_rung_for_other(const struct emu_channel *channel);
 /* Clears the token and sets the doorbells that it rings. The caller holds gpu.lock. */

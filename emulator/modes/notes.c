@@ -28,8 +28,8 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *notes;
 
-/* Drops the notes of a kind, or of all kinds for EMULATOR_NOTE_KINDS, on a range. The caller holds
- * lock. */
+/* Removes the notes of a kind (EMULATOR_NOTE_KINDS means all) about an address range. The caller
+ * holds lock. */
 static void drop_notes(const struct emu_as *as, uint32_t kind, uint64_t address, uint64_t size) {
   for (struct note **link = &notes; *link;) {
     struct note *n = *link;

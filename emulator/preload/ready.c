@@ -20,7 +20,7 @@ enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US
 struct wait_end {
   bool set; /* false: no timeout */
   int64_t ns;
-  struct timespec left; /* last result of time_left */
+  struct timespec left; /* storage for the result of time_left */
 };
 
 /* Returns the time at which the timeout ends. A timeout of more than a century never ends. */

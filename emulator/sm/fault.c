@@ -16,7 +16,7 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
   if (f->kind == SM_FAULT_MISALIGNED)
     snprintf(rest, size, ", a misaligned address: not a multiple of %u", f->access_bytes);
   else if (f->kind == SM_FAULT_SHARED_RANGE)
-    snprintf(rest, size, " in local memory out of range: the work-group has %u bytes",
+    snprintf(rest, size, " in local memory is out of range: the work-group has %u bytes",
              grid->shared_bytes);
   else if (f->kind == SM_FAULT_LOCAL_RANGE)
     snprintf(rest, size, " in private memory out of range: a work-item has %u bytes",

@@ -13,7 +13,7 @@
 /* Check mode: records of a range of memory. The arrays are initially zero. */
 struct sm_cell;
 struct sm_memory_shadow {
-  uint8_t *written;      /* 1 for each written byte; NULL if all count as written */
+  uint8_t *written;      /* 1 for each initialised byte; NULL if all are */
   struct sm_cell *cells; /* one for each SM_CELL_BYTES; NULL disables the check for races */
   bool read_only, write_only;
 };
@@ -144,9 +144,9 @@ struct sm_fault {
   uint64_t pc; /* GPU virtual address */
   uint64_t word[2];
   uint32_t ctaid[3], tid[3];
-  uint64_t other_pc;  /* another instruction, at which the message ends; or 0 */
+  uint64_t other_pc;  /* another instruction, whose location completes the message; or 0 */
   uint64_t owner;     /* address of the buffer that the pointer belongs to; 0 if not known */
-  uint32_t parameter; /* of that pointer, as offset in bank 0 */
+  uint32_t parameter; /* parameter with that pointer, as an offset in bank 0 */
   char instruction[96];
   char message[256];
 };
@@ -156,7 +156,7 @@ enum { SM_COUNTED_CLASSES = 24 };
 enum { SM_SECTOR_BYTES = 32 }; /* the unit in which memory is read and written */
 
 struct sm_counts {
-  uint64_t instructions[SM_COUNTED_CLASSES]; /* warp instructions by class: sm_class_name */
+  uint64_t instructions[SM_COUNTED_CLASSES]; /* warp instructions by class (see sm_class_name) */
   uint64_t lanes;                            /* sum of their active lanes */
   uint64_t global_requests, global_sectors;  /* accesses of warps, and 32-byte sectors in them */
   uint64_t store_sectors;                    /* the part of global_sectors for stores and atomics */

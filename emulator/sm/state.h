@@ -95,7 +95,7 @@ struct sm_cta {
   struct sm_cta *next; /* in the pool of the worker */
   const struct sm_grid *grid;
   struct sm_worker *worker; /* the one that runs it now */
-  uint64_t clock, ahead;    /* at the end of the last turn; lead over the worker's count */
+  uint64_t clock, ahead;    /* both at the end of the last turn; ahead: of the worker's clock */
   uint32_t sm_id;           /* the SM of the board that it runs on */
   uint32_t id[3];
   uint32_t threads, warps, exited;

@@ -216,7 +216,7 @@ static void read_lists(const struct sm_uop *u, const uint32_t *list, struct text
     o->place.offset[k] = packed_offset(*list, k, u->texture.operation == SM_TEXTURE_TLD4 ? 8 : 4);
 }
 
-/* Does a step of a pixel go further than one texel? */
+/* Returns whether neighbouring pixels are more than one texel apart. */
 static bool is_minified(const struct sm_texture_access *t, const struct texture_operands *o) {
   const uint32_t sides[] = {t->texture.width, t->texture.height, t->texture.depth};
   const bool normalized = t->texture.normalized && !t->sampler.unnormalized;

@@ -13,7 +13,7 @@ enum { SM_TEXTURE_SECTORS = SM_LANES * 16 };
 
 /* What the lanes have done, for watched grids. */
 struct sm_texture_record {
-  uint32_t undefined; /* lanes that have read bytes which nothing has written */
+  uint32_t undefined; /* lanes that have read uninitialised bytes */
   uint32_t texels, samples, sector_count;
   uint64_t sector[SM_TEXTURE_SECTORS];
 };

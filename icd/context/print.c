@@ -15,7 +15,7 @@ enum { PENDING_MAX = 8 };
 struct icd_print {
   struct icd_print *next;
   struct rt_buffer *buffer;
-  cl_command_queue queue; /* waits for its work and writes its output when it is destroyed */
+  cl_command_queue queue; /* when it is destroyed, it waits for its work and writes its output */
   uint64_t point;
   uint64_t number;                /* among the launches of the context that print */
   pthread_t writer;               /* while the output is being written */

@@ -144,7 +144,7 @@ static cl_int check_place(cl_context context, const cl_mem_properties *propertie
                     "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is not allowed for images");
   if (desc->mem_object && icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR))
     return icd_fail(context, CL_INVALID_PROPERTY, call,
-                    "an external memory handle and mem_object exclude each other");
+                    "an external memory handle and mem_object are mutually exclusive");
   return CL_SUCCESS;
 }
 

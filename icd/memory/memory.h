@@ -21,7 +21,7 @@
  * rt_last_message. */
 int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer);
 
-/* Returns CL_INVALID_VALUE if host pointer flags exclude each other, or CL_INVALID_HOST_PTR if
+/* Returns CL_INVALID_VALUE if host pointer flags are mutually exclusive, or CL_INVALID_HOST_PTR if
  * host_ptr does not agree with the flags. */
 cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,
                               const char *call);

@@ -51,7 +51,7 @@ cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void
 cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void *target,
                               const void *pattern, size_t pattern_size, size_t size,
                               struct icd_operation *operation, const char *call);
-/* Enqueue such an operation, for clEnqueueSVM* and clEnqueueMem*INTEL. */
+/* Implement the copies and fills of clEnqueueSVM* and clEnqueueMem*INTEL. */
 cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking, void *target,
                     const void *source, size_t size, cl_uint wait_count, const cl_event *waits,
                     cl_event *event, const char *call);

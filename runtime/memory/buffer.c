@@ -1,5 +1,5 @@
-/* Buffers: either with separate memory and in the context's list, or in the context's heap. Fault
- * messages search both. */
+/* Buffers. A buffer has separate memory and is in the context's list, or it is part of the
+ * context's heap. Fault messages look for an address in both. */
 #include <errno.h>
 #include <stdlib.h>
 

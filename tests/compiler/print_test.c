@@ -127,7 +127,7 @@ static const char *const fields[] = {"", "1", "7", "20", ".0", ".3", "10.4", "3.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-static void integers_like_c(void **state) {
+static void prints_integers_like_c(void **state) {
   static const int64_t values[] = {
       0,     1,      -1,    10,        127,       128,        -128,      255,       256,
       32767, -32768, 65535, INT32_MAX, INT32_MIN, UINT32_MAX, INT64_MAX, INT64_MIN, 1ll << 40};
@@ -139,7 +139,7 @@ static void integers_like_c(void **state) {
   }
 }
 
-static void floats_like_c(void **state) {
+static void prints_floats_like_c(void **state) {
   static const double values[] = {0.0,        -0.0,      1.0,       -1.5,  0.1,
                                   123456.789, 1e10,      1e-10,     1e300, -1e-300,
                                   5e-324,     INFINITY,  -INFINITY, 0.5,   2.5,
@@ -159,7 +159,7 @@ static void floats_like_c(void **state) {
   assert_string_equal(output(&maker, "%f %5G"), "nan   NAN");
 }
 
-static void characters_and_strings_like_c(void **state) {
+static void prints_characters_and_strings_like_c(void **state) {
   static const char *const strings[] = {"", "a", "hello", "a longer string, %d, of some words"};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
     static const char *const formats[] = {"%s", "%10s", "%-10s|", "%.3s", "%10.3s", "%-10.0s|"};
@@ -244,7 +244,7 @@ static void prints_vectors(void **state) {
 
 /* Cases that C leaves undefined: the argument's own width is used, missing arguments are
  * not read, and invalid conversions are printed unchanged. */
-static void arguments_unlike_conversions(void **state) {
+static void prints_arguments_unlike_conversions(void **state) {
   struct maker wide = {0}, real = {0}, one = {0};
   add_i64(&wide, 1ll << 40);
   assert_string_equal(output(&wide, "%d"), "1099511627776");
@@ -366,12 +366,12 @@ static void refuses_broken_records(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers_like_c),
-      cmocka_unit_test(floats_like_c),
-      cmocka_unit_test(characters_and_strings_like_c),
+      cmocka_unit_test(prints_integers_like_c),
+      cmocka_unit_test(prints_floats_like_c),
+      cmocka_unit_test(prints_characters_and_strings_like_c),
       cmocka_unit_test(prints_all_halves),
       cmocka_unit_test(prints_vectors),
-      cmocka_unit_test(arguments_unlike_conversions),
+      cmocka_unit_test(prints_arguments_unlike_conversions),
       cmocka_unit_test(ignores_locale),
       cmocka_unit_test(emits_many_records),
       cmocka_unit_test(refuses_broken_records),

@@ -9,7 +9,7 @@ class Statements(Expressions):
     # ---- statements -----------------------------------------------------------------------
 
     def declare(self, kind, fixed=False, length=1, text=None):
-        """Declares an initialised private variable of a number or structure."""
+        """Declares and initialises a private variable: a number, an array or a structure."""
         name, space = self.name("v"), "private"
         if isinstance(kind, Struct) or length > 1:
             self.put(f"{kind} {name}{f'[{length}]' if length > 1 else ''} = {{0}};")

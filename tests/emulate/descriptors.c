@@ -242,8 +242,8 @@ static void executes(const char *self) {
   expect_success(child);
 }
 
-/* ioctl from a dlopen handle of the C library is redirected too, and a library that only this
- * program's RUNPATH names is still found. */
+/* ioctl is redirected even if a program gets its address from dlopen and dlsym. A library that only
+ * the RUNPATH of this program leads to is still found. */
 static void libraries(void) {
   void *libc = dlopen("libc.so.6", RTLD_NOW), *own = dlopen("libemulate-plugin.so", RTLD_NOW);
   CHECK(libc && own);

@@ -155,7 +155,7 @@ static void *submit_later(void *argument) {
   return NULL;
 }
 
-/* The longest timeout, in which nanoseconds of 64 bits overflow. */
+/* Waits with the longest timeout, whose nanoseconds do not fit in 64 bits. */
 static void events_without_end(struct orin_channel *channel, const struct orin_buffer *data,
                                int fd) {
   struct later later = {channel, data};

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static uint64_t seed; /* of the current input, for the stack of a crash */
+static uint64_t seed; /* seed of the current input; a debugger can read it after a crash */
 static uint64_t random_state;
 
 static inline uint32_t rnd(void) {

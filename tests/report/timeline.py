@@ -27,7 +27,7 @@ def events_of(path):
 
 
 def events_beside_a_torn_one(path):
-    """Returns the events of a file, which may contain a part of a line from a killed process."""
+    """Returns the events of a file, which may contain an incomplete line of a killed process."""
     with open(path, encoding="utf-8") as file:
         lines = [line.strip().rstrip(",") for line in file.read().removeprefix("[").splitlines()]
     events, torn = [], []

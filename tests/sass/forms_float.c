@@ -170,7 +170,7 @@ static uint64_t e_testp(const struct form *f, const uint64_t *in) {
     return !nan;
   case 3:
     return nan;
-  case 4: /* zeros count as normal */
+  case 4: /* normal, or zero */
     return !nan && !infinite && (!small || !m);
   default:
     return small && m;

@@ -24,7 +24,7 @@ bool run(struct module *m, const char *kernel, struct launch launch, const char 
 
 #define GRID(x, y, bx, by) ((struct launch){.grid = {x, y, 1}, .block = {bx, by, 1}})
 
-/* Prints a message unless right. Returns right. */
+/* Prints a message if right is false. Returns right. */
 bool check(const char *what, bool right);
 
 bool test_together(struct module *m);

@@ -168,8 +168,8 @@ static void put_element(uint8_t *registers, unsigned index, enum element type, u
 
 /* Metadata: for each group of four elements along k (two of tf32, four pairs of nibbles), four bits
  * give the places of the two elements that are present (one for tf32). Rows of 16-bit elements have
- * 16 bits in a lane: row g in the low half, row g + 8 in the high half. Rows of bytes have lanes of
- * their own. */
+ * 16 bits in a lane: row g in the low half, row g + 8 in the high half. Each row of
+ * bytes has separate lanes. */
 static void put_metadata(const struct form *f, unsigned row, unsigned group, unsigned nibble,
                          uint32_t *meta) {
   unsigned lane, shift;
@@ -238,7 +238,7 @@ static void random_matrices(const struct form *f, struct matrices *m, uint32_t *
   for (unsigned k = 0; k < f->k; k++)
     for (unsigned j = 0; j < COLUMNS; j++) {
       m->b[k][j] = random_element(f->b, spread);
-      /* Sums of which only the last bits remain. */
+      /* Terms cancel each other, so that only the last bits of the sum remain. */
       if (spread == CANCEL && k % 2 && f->a <= F64)
         m->b[k][j] = m->b[k - 1][j] ^ 1ull << (element_bits(f->b) - 1) ^ (random64() % 4 == 0);
     }

@@ -117,7 +117,7 @@ static unsigned run(const char *kernel, int shift) {
  * 32 on have never been written. */
 static void reports_unwritten_texels_and_races(void **state) {
   (void)state;
-  static const char unwritten[] = "global memory that nothing has written";
+  static const char unwritten[] = "uninitialised global memory";
   static const char unseen[] = "the texture units read memory at";
   const struct {
     const char *kernel;

@@ -59,7 +59,7 @@ struct launch {
   size_t param_bytes;
 };
 
-/* Unmap the memory of the module, and map it again. */
+/* module_unmap unmaps the memory of the module. module_remap maps it again. */
 void module_unmap(struct module *m);
 void module_remap(struct module *m);
 

@@ -329,22 +329,22 @@ static void run_rows(const struct row *rows, size_t count, const char *kernels,
   const char *const options[] = {__VA_ARGS__ "--fmad=false", NULL};                                \
   run_rows(table##s, sizeof table##s / sizeof *table##s, table##_kernels, options, ulps)
 
-static void integer_expressions(void **unused) {
+static void integer_expressions_match_host(void **unused) {
   RUN(int, 0, );
 }
-static void float_expressions(void **unused) {
+static void float_expressions_match_host(void **unused) {
   RUN(float, 0, );
 }
-static void math_functions(void **unused) {
+static void math_functions_match_host(void **unused) {
   RUN(function, ULPS, );
 }
-static void integer_expressions_in_debug_code(void **unused) {
+static void integer_expressions_match_host_in_debug_code(void **unused) {
   RUN(int, 0, "--device-debug", );
 }
-static void float_expressions_in_debug_code(void **unused) {
+static void float_expressions_match_host_in_debug_code(void **unused) {
   RUN(float, 0, "--device-debug", );
 }
-static void math_functions_with_few_registers(void **unused) {
+static void math_functions_match_host_with_few_registers(void **unused) {
   RUN(function, ULPS, "--maxrregcount=24", );
 }
 
@@ -352,12 +352,12 @@ int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integer_expressions),
-      cmocka_unit_test(float_expressions),
-      cmocka_unit_test(math_functions),
-      cmocka_unit_test(integer_expressions_in_debug_code),
-      cmocka_unit_test(float_expressions_in_debug_code),
-      cmocka_unit_test(math_functions_with_few_registers),
+      cmocka_unit_test(integer_expressions_match_host),
+      cmocka_unit_test(float_expressions_match_host),
+      cmocka_unit_test(math_functions_match_host),
+      cmocka_unit_test(integer_expressions_match_host_in_debug_code),
+      cmocka_unit_test(float_expressions_match_host_in_debug_code),
+      cmocka_unit_test(math_functions_match_host_with_few_registers),
   };
   int failed = 0;
   for (unsigned level = 0; level < SM_CORE_BUILDS; level++)

@@ -224,7 +224,7 @@ static uint64_t reduced(uint64_t old, uint64_t value, const struct row *row) {
   }
 }
 
-/* What one lane does. False: it traps. */
+/* Computes what one lane does. Returns false if it traps. */
 static bool act(const struct row *row, unsigned mode, const struct input *in, uint32_t *result) {
   struct emu_texture t;
   char wrong[EMU_TEXTURE_MESSAGE];
@@ -377,7 +377,7 @@ static void loads_and_stores_match_reference(void **state) {
   }
 }
 
-/* SULD.P, which no PTX leads to: a load of 128 bits, of which the word is changed. */
+/* SULD.P, which ptxas never emits. The test changes the word of a load of 128 bits into one. */
 static void typed_load_unpacks_texels(void **state) {
   (void)state;
   size_t count;

@@ -388,7 +388,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Expressions for the handle, for each of which ptxas emits a different form. */
+/* Expressions for the handle. ptxas emits a different form for each. */
 static const struct form {
   const char *name, *handle;
 } forms[] = {{"constant", "t"}, {"uniform", "t + blockIdx.x"}, {"general", "t + threadIdx.x % 2"}};

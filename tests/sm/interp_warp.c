@@ -256,7 +256,7 @@ static void switch_reaches_every_case(void **unused) {
   CHECK(96, choose(t))
 }
 
-static void calls_through_function_pointers(void **unused) {
+static void calls_through_function_pointers_return(void **unused) {
   expect_done("pointers", 1, 96);
   CHECK(96, t % 3 == 0 ? t + 1 : t % 3 == 1 ? t * 2 : t * t)
 }
@@ -280,7 +280,7 @@ static void generic_addresses_reach_each_space(void **unused) {
   CHECK(64, t % 3 == 0 ? t + 5 : t % 3 == 1 ? 12 : 5)
 }
 
-static void tiled_matrix_product(void **unused) {
+static void tiled_matrix_product_is_right(void **unused) {
   enum { N = 64 };
   float *a = (float *)host, *b = a + N * N, *c = b + N * N;
   for (int i = 0; i < N * N; i++)
@@ -318,7 +318,7 @@ static void barrier_reductions_count_predicates(void **unused) {
   CHECK(210, t % 3 == 0 ? 14 : t % 3 == 1)
 }
 
-static void atomics_from_all_lanes(void **unused) {
+static void atomics_from_all_lanes_are_counted(void **unused) {
   enum { GRID = 3, BLOCK = 128, N = GRID * BLOCK };
   memset(host, 0, WORDS * 4);
   host[1] = ~0u;
@@ -398,7 +398,7 @@ static void spin_lock_is_exclusive(void **unused) {
   spin("spin_plain");
 }
 
-static void masked_warp_operations(void **unused) {
+static void masked_warp_operations_use_their_lanes(void **unused) {
   expect_done("masked", 1, 32);
   CHECK(32, (t & 1 ? 3 : 4) + (t & 3) + 8 + (t % 4 < 2 ? 11 : 12))
 }
@@ -498,7 +498,7 @@ static void warps_branch_apart_and_rejoin(void **unused) {
   }
 }
 
-/* Two warps want to be the only one, and step back if the other one wants to as well. */
+/* Each of two warps tries to enter a section alone, and backs off if the other one tries too. */
 static void warps_that_back_off_get_ahead(void **unused) {
   expect_done("back_off", 1, 64);
   assert_true(host[0] == 0 && host[1] == 0 && host[2] == 7 && host[3] == 7);
@@ -571,16 +571,16 @@ int main(void) {
       cmocka_unit_test(divergent_branches_reconverge),
       cmocka_unit_test(recursive_calls_return),
       cmocka_unit_test(switch_reaches_every_case),
-      cmocka_unit_test(calls_through_function_pointers),
+      cmocka_unit_test(calls_through_function_pointers_return),
       cmocka_unit_test(array_in_local_memory_keeps_values),
       cmocka_unit_test(generic_addresses_reach_each_space),
-      cmocka_unit_test(tiled_matrix_product),
+      cmocka_unit_test(tiled_matrix_product_is_right),
       cmocka_unit_test(sum_over_block_is_right),
       cmocka_unit_test(barrier_reductions_count_predicates),
-      cmocka_unit_test(atomics_from_all_lanes),
+      cmocka_unit_test(atomics_from_all_lanes_are_counted),
       cmocka_unit_test(spin_lock_is_exclusive),
       cmocka_unit_test(lanes_wait_for_each_other),
-      cmocka_unit_test(masked_warp_operations),
+      cmocka_unit_test(masked_warp_operations_use_their_lanes),
       cmocka_unit_test(lanes_exit_while_others_wait),
       cmocka_unit_test(faults_report_lane_and_address),
       cmocka_unit_test(faults_in_batches_report_the_warp),

@@ -16,7 +16,7 @@ static bool is_not_executed(const char *text) {
   return strstr(text, "CUBE");
 }
 
-/* Where SGXT takes a constant, ptxas 13.0 emits a bank that no launch can have. */
+/* For an SGXT with a constant operand ptxas 13.0 emits a bank that does not exist. */
 static bool names_invalid_bank(const struct sm_insn *insn) {
   for (unsigned k = 0; k < insn->operand_count; k++)
     if (insn->operand[k].kind == SM_OPERAND_CONST && insn->operand[k].bank >= SM_BANKS)

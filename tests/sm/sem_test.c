@@ -31,7 +31,7 @@ static uint32_t edgy32(void) {
 
 static const int host_round[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
 
-static void add3_with_carries(void **unused) {
+static void add3_carries_between_words(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), c = edgy32(), in = (uint32_t)(random64() % 6), carry;
     uint32_t xa = random64() & 1 ? ~0u : 0, xb = random64() & 1 ? ~0u : 0;
@@ -41,7 +41,7 @@ static void add3_with_carries(void **unused) {
   }
 }
 
-static void mad_wide_with_carries(void **unused) {
+static void mad_wide_carries_between_words(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), carry;
     uint64_t c = random64();
@@ -54,7 +54,7 @@ static void mad_wide_with_carries(void **unused) {
   }
 }
 
-static void lop3_truth_tables(void **unused) {
+static void lop3_follows_truth_table(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), b = edgy32(), c = edgy32(), table = (uint32_t)random64() & 0xff;
     uint32_t expected = 0;
@@ -66,7 +66,7 @@ static void lop3_truth_tables(void **unused) {
   }
 }
 
-static void funnel_shifts(void **unused) {
+static void funnel_shifts_match_wide_shifts(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t lo = edgy32(), hi = edgy32(), count = (uint32_t)random64() % 80;
     bool right = random64() & 1, wrap = random64() & 1, is_signed = random64() & 1;
@@ -80,7 +80,7 @@ static void funnel_shifts(void **unused) {
   }
 }
 
-static void bit_counts_and_reversal(void **unused) {
+static void bit_counts_and_reversal_match_loops(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32(), reversed = 0, count = 0;
     int top = -1;
@@ -97,7 +97,7 @@ static void bit_counts_and_reversal(void **unused) {
 }
 
 /* Compares packing with the host's conversions in each rounding mode. */
-static void conversions_in_each_rounding_mode(void **unused) {
+static void conversions_round_in_each_mode(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint64_t bits = random64();
     if (n % 2) /* around the range of f32 */
@@ -121,7 +121,7 @@ static void conversions_in_each_rounding_mode(void **unused) {
   }
 }
 
-static void float_to_integer(void **unused) {
+static void float_to_integer_rounds_and_saturates(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     uint32_t a = edgy32();
     if (n & 1)
@@ -176,7 +176,7 @@ static void within(uint32_t got, double expected, double ulps) {
     fail_msg("got %a, expected %a", (double)sem_f32(got), expected);
 }
 
-static void special_functions_within_bounds(void **unused) {
+static void special_functions_stay_within_bounds(void **unused) {
   for (int n = 0; n < ROUNDS; n++) {
     float x = (float)ldexp(1 + (double)(random64() >> 12) * 0x1p-52, (int)(random64() % 200) - 100);
     float y = (float)((double)(int64_t)random64() * 0x1p-57);
@@ -211,7 +211,7 @@ static void special_functions_within_bounds(void **unused) {
   assert_int_equal(sem_seed64(0, false), 0x7ff00000);
 }
 
-static void minimum_and_maximum(void **unused) {
+static void minimum_and_maximum_handle_nan(void **unused) {
   const uint32_t nan = 0x7fc12345, one = SEM_F32_ONE, minus_zero = SEM_F32_SIGN;
   assert_int_equal(sem_minmax32(0, minus_zero, true, false, false), minus_zero);
   assert_int_equal(sem_minmax32(minus_zero, 0, false, false, false), 0);
@@ -229,16 +229,16 @@ static void minimum_and_maximum(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(add3_with_carries),
-      cmocka_unit_test(mad_wide_with_carries),
-      cmocka_unit_test(lop3_truth_tables),
-      cmocka_unit_test(funnel_shifts),
-      cmocka_unit_test(bit_counts_and_reversal),
-      cmocka_unit_test(conversions_in_each_rounding_mode),
-      cmocka_unit_test(float_to_integer),
+      cmocka_unit_test(add3_carries_between_words),
+      cmocka_unit_test(mad_wide_carries_between_words),
+      cmocka_unit_test(lop3_follows_truth_table),
+      cmocka_unit_test(funnel_shifts_match_wide_shifts),
+      cmocka_unit_test(bit_counts_and_reversal_match_loops),
+      cmocka_unit_test(conversions_round_in_each_mode),
+      cmocka_unit_test(float_to_integer_rounds_and_saturates),
       cmocka_unit_test(half_fma_rounds_once),
-      cmocka_unit_test(special_functions_within_bounds),
-      cmocka_unit_test(minimum_and_maximum),
+      cmocka_unit_test(special_functions_stay_within_bounds),
+      cmocka_unit_test(minimum_and_maximum_handle_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

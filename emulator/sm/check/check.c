@@ -147,10 +147,10 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
 static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t origin,
                              uint32_t lanes, const char *use) {
   static const char *const causes[] = {
-      [SM_CAUSE_REGISTER] = "a register that nothing has written",
-      [SM_CAUSE_SHARED] = "local memory that nothing has written, read",
-      [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
-      [SM_CAUSE_GLOBAL] = "global memory that nothing has written, read",
+      [SM_CAUSE_REGISTER] = "an uninitialised register",
+      [SM_CAUSE_SHARED] = "uninitialised local memory, read",
+      [SM_CAUSE_LOCAL] = "uninitialised private memory, read",
+      [SM_CAUSE_GLOBAL] = "uninitialised global memory, read",
       [SM_CAUSE_LANE] = "a lane that does not participate, read",
   };
   const unsigned cause = origin & cause_mask;

@@ -91,7 +91,7 @@ struct sm_access {
   uint64_t origin;       /* origin of the value stored or, after the access, of the value read */
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
-  bool by_units; /* by the texture units, which do not see writes of their own grid */
+  bool by_units; /* by the texture units, which may not see writes of the same grid */
   bool texel;    /* by a texture or surface instruction: its address is not from a pointer */
 };
 
@@ -192,11 +192,11 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin);
 
-/* Checks a lane's access to a texel while u is executed. Returns whether it reads a byte that
- * nothing has written. */
+/* Checks a lane's access to a texel while u is executed. Returns whether it
+ * reads an uninitialised byte. */
 bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                     const struct sm_texel *texel);
-/* Marks the results of u as undefined in lanes, which have read memory that nothing has written. */
+/* Marks the results of u as undefined in lanes, which have read uninitialised memory. */
 void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes);
 
 /* check_pointer.c: finds the pointers among the parameters of the grid of a CTA that starts. */

@@ -264,8 +264,8 @@ LOP3(lop3_select, (a[i] & b[i]) | (~a[i] & c[i]))
 LOP3(lop3_majority, (a[i] & b[i]) | (a[i] & c[i]) | (b[i] & c[i]))
 
 /* Handlers of the common forms of SHF, which shift one word. by_immediate and by_count are
- * expressions of the word v and the count n. The count is an immediate below 32, or from b and
- * possibly wrapped. */
+ * expressions of the word v and the count n. The count is an immediate below 32, or the value of b,
+ * reduced modulo 32 in the wrapping forms. */
 #define SHIFT(name, slot, by_immediate, by_count)                                                  \
   EACH_WARP(name) {                                                                                \
     RESULT(u->d);                                                                                  \

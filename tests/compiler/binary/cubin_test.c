@@ -444,7 +444,7 @@ static enum cc_status read_many_files(void) {
 }
 
 /* A line program that advances past the largest line must not cause undefined behaviour. */
-static void test_line_number_overflow(void **state) {
+static void test_ignores_line_number_overflow(void **state) {
   static const unsigned char unit[] = {
       37, 0,    0,    0,             /* number of bytes after this word */
       2,  0,    19,   0,    0,    0, /* version, number of header bytes after this word */
@@ -535,7 +535,7 @@ int main(void) {
       cmocka_unit_test(test_refuses_unsupported_files),
       cmocka_unit_test(test_refuses_truncated_files),
       cmocka_unit_test(test_refuses_unknown_relocation),
-      cmocka_unit_test(test_line_number_overflow),
+      cmocka_unit_test(test_ignores_line_number_overflow),
       cmocka_unit_test(test_takes_linear_time),
       cmocka_unit_test(test_refuses_overlapping_sections),
   };

@@ -265,7 +265,7 @@ static void test_large_build_runs_alone(void **state) {
   begin_waiting(&big);
   begin_waiting(&small);
   helper_put(first[0].helper);
-  assert_int_equal(b.busy + c.busy, 0); /* the place stays free for big */
+  assert_int_equal(b.busy + c.busy, 0); /* small must not take a place that big needs */
   helper_put(first[1].helper);
   served(&big);
   assert_int_equal(c.busy, 0);

@@ -197,7 +197,7 @@ static void misaligned_sampler_pool_faults(void **state) {
 }
 
 /* An inline descriptor, its releases and a chain of dependents. */
-static void inline_qmd_releases_and_dependents(void **state) {
+static void inline_qmd_releases_and_starts_dependents(void **state) {
   struct fixture *f = *state;
   uint32_t inline_qmd[QMD_WORDS];
   uint64_t bank = f->code.va + 0x8000;
@@ -336,7 +336,7 @@ static void registers_and_shared_memory_limit_resident_ctas(void **state) {
 }
 
 /* A grid spins until another channel's grid has run and the CPU has written a word. */
-static void grids_of_two_channels(void **state) {
+static void grids_of_two_channels_alternate(void **state) {
   struct fixture *f = *state;
   struct channel other;
   channel_open(&f->c, &other, 64, CLASS_COMPUTE);
@@ -404,7 +404,7 @@ static void unmapped_constants_of_running_grid_fault(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
-  usleep(5000); /* either the grid has begun, or it faults when it begins */
+  usleep(5000); /* the grid may have begun; if not, it faults when it begins */
   buffer_destroy(&f->c, &bank);
   __atomic_store_n(word_at(f, 8), 1, __ATOMIC_SEQ_CST);
   assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
@@ -517,7 +517,7 @@ static void buffer_in_shared_window_faults(void **state) {
 }
 
 /* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event. The counters are incremented. */
-static void events_and_counters(void **state) {
+static void interrupt_signals_event_and_counters_count(void **state) {
   struct fixture *f = *state;
   struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = 2};
   assert_int_equal(OS->ioctl(f->c.tsg, NVGPU_IOCTL_TSG_EVENT_ID_CTRL, &event), 0);
@@ -549,18 +549,18 @@ int main(void) {
       TEST(unmapped_local_memory_pool_faults),
       TEST(instructions_get_pools_and_sampler_index),
       TEST(misaligned_sampler_pool_faults),
-      TEST(inline_qmd_releases_and_dependents),
+      TEST(inline_qmd_releases_and_starts_dependents),
       TEST(report_semaphores_wait_for_grids),
       TEST(ctas_that_wait_for_each_other_end),
       cmocka_unit_test(registers_and_shared_memory_limit_resident_ctas),
-      TEST(grids_of_two_channels),
+      TEST(grids_of_two_channels_alternate),
       TEST(endless_grid_can_be_closed),
       TEST(unmapped_constants_of_running_grid_fault),
       TEST(descriptor_overwritten_before_use_faults),
       TEST(grid_fault_is_recorded),
       cmocka_unit_test(invalid_methods_fault),
       TEST(buffer_in_shared_window_faults),
-      TEST(events_and_counters),
+      TEST(interrupt_signals_event_and_counters_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static unsigned char pattern(unsigned x, unsigned y, unsigned z) {
 
 enum { SURFACE = 0x2000, BACK = 0xc000 };
 
-static void block_linear_copies(void **state) {
+static void block_linear_copies_keep_contents(void **state) {
   struct fixture *f = *state;
   unsigned char *bytes = f->code.cpu;
   copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -128,7 +128,7 @@ static void block_linear_copies(void **state) {
   fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0728 SET_SRC_BLOCK_SIZE");
 }
 
-static void block_linear_inline_data(void **state) {
+static void inline_data_is_written_block_linear(void **state) {
   struct fixture *f = *state;
   unsigned char *bytes = f->code.cpu;
   push_compute_setup(&f->ch);
@@ -255,7 +255,7 @@ static void invalid_copy_methods_fault(void **state) {
 }
 
 /* The second copy reads the data that the first one writes. */
-static void pipelined_copies(void **state) {
+static void pipelined_copies_keep_required_order(void **state) {
   struct fixture *f = *state;
   const uint64_t at = f->code.va;
   copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -450,7 +450,7 @@ static void resumed_grid_runs_remaining_ctas(void **state) {
   assert_int_equal(*word_at(f, 0), 13);
 }
 
-/* Releases of a descriptor: reductions, two words, 64 bits. */
+/* A release of a descriptor can be a reduction, or a store of one word or of two. */
 static void qmd_releases_can_reduce(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
@@ -494,7 +494,7 @@ static void report_acquire_waits_for_payload(void **state) {
 }
 
 /* Which methods wait for earlier grids, and which discard decoded code. */
-static void methods_that_wait_for_grids(void **state) {
+static void methods_wait_for_grids_as_on_a_board(void **state) {
   static const struct {
     uint32_t method, data;
     bool waits, forgets;
@@ -780,12 +780,12 @@ static void process_exits_while_busy(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(process_exits_while_busy), /* first: it forks */
-      TEST(block_linear_copies),
-      TEST(block_linear_inline_data),
+      TEST(block_linear_copies_keep_contents),
+      TEST(inline_data_is_written_block_linear),
       TEST(copies_exchange_and_fill_components),
       TEST(copy_semaphores_release_and_reduce),
       cmocka_unit_test(invalid_copy_methods_fault),
-      TEST(pipelined_copies),
+      TEST(pipelined_copies_keep_required_order),
       TEST(endless_copy_does_not_block_others),
       TEST(render_enable_skips_work),
       TEST(dependent_grid_waits_for_counter),
@@ -793,7 +793,7 @@ int main(void) {
       TEST(resumed_grid_runs_remaining_ctas),
       TEST(qmd_releases_can_reduce),
       TEST(report_acquire_waits_for_payload),
-      TEST(methods_that_wait_for_grids),
+      TEST(methods_wait_for_grids_as_on_a_board),
       TEST(all_channels_get_turns),
       TEST(time_slices_have_their_length),
       TEST(runlist_interleaves_levels),

@@ -186,7 +186,7 @@ static void loop_waits_for_arguments(void **state) {
 }
 
 /* Branches, a jump over an instruction, and predicates. */
-static void branches_and_predicates(void **state) {
+static void branches_and_predicates_skip_instructions(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
   struct mme_instruction *i = add(&m); /* 0: R0 = argument */
@@ -221,7 +221,7 @@ static void branches_and_predicates(void **state) {
 }
 
 /* The data memory, DMA reads and writes of it, READ_FIFOED, and the shadow memory. */
-static void data_and_shadow_memory(void **state) {
+static void data_and_shadow_memory_keep_values(void **state) {
   struct fixture *f = *state;
   struct macro m = {.count = 0};
   for (uint32_t k = 0; k < 8; k++)
@@ -306,8 +306,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(alu_operations_have_expected_results),
       TEST(loop_waits_for_arguments),
-      TEST(branches_and_predicates),
-      TEST(data_and_shadow_memory),
+      TEST(branches_and_predicates_skip_instructions),
+      TEST(data_and_shadow_memory_keep_values),
       cmocka_unit_test(bad_macros_fault),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static uint64_t *word_at(struct fixture *f, unsigned offset) {
   return fixture_data(f, offset);
 }
 
-static void semaphore_releases(void **state) {
+static void semaphore_releases_write_memory(void **state) {
   struct fixture *f = *state;
   memset(f->data.cpu, 0xff, 128);
   push_semaphore(&f->ch, f->data.va, UINT64_C(0x1122334455667788), 1); /* 32 bits */
@@ -33,7 +33,7 @@ static void semaphore_releases(void **state) {
   assert_true(*word_at(f, 40) >= *word_at(f, 24));
 }
 
-static void semaphore_reductions(void **state) {
+static void semaphore_reductions_compute_results(void **state) {
   struct fixture *f = *state;
   const uint32_t wide = 1u << 24, is_unsigned = 1u << 31;
   const struct {
@@ -70,7 +70,7 @@ static void semaphore_reductions(void **state) {
 }
 
 /* Each acquire gets a value that does not satisfy it, then one that does. */
-static void semaphore_acquires(void **state) {
+static void semaphore_acquires_wait_for_values(void **state) {
   struct fixture *f = *state;
   const uint32_t wide = 1u << 24, others = 1u << 12;
   const struct {
@@ -161,7 +161,7 @@ static bool is_asleep(const void *ch, uint32_t unused) {
 
 /* A header in one segment and its data in others; entries with SYNC and LEVEL, and control
  * entries. */
-static void methods_across_segments(void **state) {
+static void methods_continue_across_segments(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   push_semaphore(ch, f->data.va, 0xabcd, 1);
@@ -246,7 +246,7 @@ static void inline_to_memory_writes_lines(void **state) {
   assert_int_equal(*(uint32_t *)fixture_data(f, 3200), 0x5a5a);
 }
 
-static void linear_and_pitch_copies(void **state) {
+static void linear_and_pitch_copies_keep_contents(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
   char *from = f->code.cpu;
@@ -492,14 +492,14 @@ static void reset_keeps_first_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(semaphore_releases),
-      TEST(semaphore_reductions),
-      TEST(semaphore_acquires),
+      TEST(semaphore_releases_write_memory),
+      TEST(semaphore_reductions_compute_results),
+      TEST(semaphore_acquires_wait_for_values),
       TEST(all_method_header_forms_are_decoded),
-      TEST(methods_across_segments),
+      TEST(methods_continue_across_segments),
       TEST(host_methods_are_executed),
       TEST(inline_to_memory_writes_lines),
-      TEST(linear_and_pitch_copies),
+      TEST(linear_and_pitch_copies_keep_contents),
       TEST(channels_wait_for_each_other),
       TEST(waiting_channel_closes),
       TEST(window_writes_increment_syncpoint),

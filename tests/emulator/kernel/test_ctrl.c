@@ -120,7 +120,7 @@ static void clock_requests_check_arguments(void **state) {
 }
 
 /* Section 3.1: requests that take a pointer and a size. */
-static void requests_with_buffers(void **state) {
+static void requests_fill_the_callers_buffers(void **state) {
   struct nvgpu_gpu_get_engine_info_item items[3] = {[2] = {.engine_id = 99}};
   struct nvgpu_gpu_get_engine_info_args engines = {.engine_info_buf_size = 16,
                                                    .engine_info_buf_addr = (uintptr_t)items};
@@ -199,7 +199,7 @@ static uint64_t instance_of(int ctrl) {
 }
 
 /* Section 3.1, OPEN_TSG; 3.3, GET_SHARE_TOKEN and REVOKE_SHARE_TOKEN. */
-static void tsg_share_tokens(void **state) {
+static void tsg_share_tokens_open_the_tsg(void **state) {
   int other = OS->open("/dev/nvgpu/igpu0/ctrl", O_RDWR);
   uint64_t mine = instance_of(f->c.ctrl), theirs = instance_of(other);
   assert_true(mine != theirs && mine && theirs);
@@ -247,7 +247,7 @@ static void tsg_share_tokens(void **state) {
   EXPECT(0, f->c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
 }
 
-static void tsg_and_channel_settings(void **state) {
+static void tsg_and_channel_settings_are_checked(void **state) {
   struct nvgpu_tsg_bind_scheduling_domain_args domain = {.reserved = {0, 1}};
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, domain);
   domain = (struct nvgpu_tsg_bind_scheduling_domain_args){.domain_fd = f->c.as};
@@ -351,7 +351,7 @@ static void subcontext_ends_when_last_channel_is_closed(void **state) {
 /* A channel with unfinished work cannot be unbound from a TSG with several channels. If it is
  * closed and the work does not end soon, the other channels end too: nvgpu's common/fifo/tsg.c,
  * nvgpu_tsg_unbind_channel. */
-static void unbind_with_unfinished_work(void **state) {
+static void unbind_with_unfinished_work_is_refused(void **state) {
   uint32_t *word = fixture_data(f, 0);
   const struct error_notifier *notifier = f->ch.notifier.cpu;
   struct nvgpu_wait_args wait = {
@@ -417,15 +417,17 @@ int main(void) {
       cmocka_unit_test_setup_teardown(debugger_requests_check_arguments, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(video_memory_is_never_available, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(clock_requests_check_arguments, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(requests_with_buffers, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(requests_fill_the_callers_buffers, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(features_without_hardware_are_refused, setup,
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(deterministic_opts_check_channels, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(tsg_share_tokens, setup, fixture_teardown),
-      cmocka_unit_test_setup_teardown(tsg_and_channel_settings, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(tsg_share_tokens_open_the_tsg, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(tsg_and_channel_settings_are_checked, setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(subcontext_ends_when_last_channel_is_closed, setup,
                                       fixture_teardown),
-      cmocka_unit_test_setup_teardown(unbind_with_unfinished_work, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(unbind_with_unfinished_work_is_refused, setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(channel_wait_ends_with_semaphore_or_timeout, setup,
                                       fixture_teardown),
   };

@@ -130,7 +130,8 @@ static int memory(int nvmap, uint64_t size, void **cpu) {
   return get.fd;
 }
 
-/* A channel whose VEID was not created, r35's mapping flags, and a release. */
+/* Sets up a channel without creating its VEID, maps memory with r35's flags, and releases a
+ * semaphore. */
 static void bring_up(const void *unused) {
   int ctrl = OS->open("/dev/nvhost-ctrl-gpu", O_RDWR), nvmap = OS->open("/dev/nvmap", O_RDWR),
       error;

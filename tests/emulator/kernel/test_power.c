@@ -72,7 +72,7 @@ static void gpu_time(void) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_GPU_TIME, time);
 }
 
-/* A request maps the page, but only for 50 ms, in which this thread may not run. The function
+/* A request maps the page, but only for 50 ms, during which this thread may not run. The function
  * therefore repeats the request. */
 static bool page_comes(const volatile uint32_t *page) {
   for (int i = 0; i < 1000; i++) {
@@ -93,7 +93,7 @@ static void page_is_removed_and_restored(void **state) {
   assert_true(page_goes(c.page));
 }
 
-static void channel_keeps_page(void **state) {
+static void open_channel_keeps_page(void **state) {
   (void)state;
   struct channel channels[2];
   for (int i = 0; i < 2; i++)
@@ -181,7 +181,7 @@ int main(void) {
   setenv("TEGRACL_EMULATOR", "railgate:50", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(page_is_removed_and_restored, setup, teardown),
-      cmocka_unit_test_setup_teardown(channel_keeps_page, setup, teardown),
+      cmocka_unit_test_setup_teardown(open_channel_keeps_page, setup, teardown),
       cmocka_unit_test_setup_teardown(channel_may_allow_railgating, setup, teardown),
       cmocka_unit_test_setup_teardown(second_mapping_would_hang, setup, teardown),
       cmocka_unit_test_setup_teardown(other_mapping_is_kept, setup, teardown),

@@ -148,7 +148,7 @@ static void submit_checks_arguments_in_order(void **state) {
 }
 
 /* Further checks apply to a deterministic channel. */
-static void deterministic_channel_rules(void **state) {
+static void deterministic_channels_are_restricted(void **state) {
   int fd = bound_channel();
   EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_WDT,
          (struct nvgpu_channel_wdt_args){.wdt_status = NVGPU_WDT_DISABLE});
@@ -404,7 +404,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(ring_setup_checks_sizes, setup, teardown),
       cmocka_unit_test_setup_teardown(submit_checks_arguments_in_order, setup, teardown),
-      cmocka_unit_test_setup_teardown(deterministic_channel_rules, setup, teardown),
+      cmocka_unit_test_setup_teardown(deterministic_channels_are_restricted, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_return_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_wait_for_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submission_waits_for_merged_fences, setup, teardown),

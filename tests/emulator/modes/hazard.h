@@ -7,11 +7,11 @@
 
 enum {
   HAZARD_SEEDS = 24,
-  HAZARD_ROUNDS = 20, /* rounds under each seed in which the client can fail */
+  HAZARD_ROUNDS = 20, /* attempts of the client under each seed */
 };
 
-/* client runs one round on a channel that has been set up, and returns whether the result is
- * right. */
+/* client runs one round on a channel that has been set up. It makes the mistake unless right, and
+ * returns whether the result is correct. */
 struct hazard {
   bool (*client)(struct fixture *f, unsigned round, bool right);
   bool right;

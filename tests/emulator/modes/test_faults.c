@@ -128,8 +128,8 @@ static void unused_channel_is_reported(void **state) {
   channel_close(&c, &ch);
   assert_non_null(strstr(reports(), "nvgpu_gr_setup_set_preemption_mode"));
 
-  /* No report is made for a channel that is used nevertheless, even if it is closed in the turn
-   * that wrote the word for which the client waits. */
+  /* A channel that is used is not reported, even if it is closed in the turn that writes the
+   * word for which the client waits. */
   struct buffer data = buffer_create(&c, 4096, true);
   catch_reports();
   for (uint32_t i = 1; i <= 100; i++) {

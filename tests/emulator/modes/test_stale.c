@@ -128,8 +128,8 @@ struct drop {
   uint32_t waiting, at_once;
 };
 
-/* Launches a grid with bank 0. All caches but one are invalidated; that one is invalidated in one
- * of the three ways if right, and not at all otherwise. */
+/* Launches a grid with bank 0 after invalidating all caches except the tested one. If right, the
+ * round chooses how the tested cache is invalidated; otherwise it is not. */
 static void launch_with(struct fixture *f, unsigned round, bool right, const struct drop *drop) {
   const unsigned way = right ? round % 3 : 3;
   put_qmd(f, round, 0, DROP_ALL & ~(way == 0 ? 0 : drop->flag));
@@ -285,9 +285,9 @@ static void put_texels(struct fixture *f) {
     *word_at(f, texel_at(k)) = k;
 }
 
-/* Reads at x. All caches but one are invalidated; that one is invalidated in one of the ways if
- * right: the descriptor's flag, methods that wait or do not, methods for one line. line: its index.
- */
+/* Samples at x after invalidating all caches except the tested one. If right, the round chooses how
+ * the tested cache is invalidated: by the descriptor's flag, by methods with or without a wait, or,
+ * if line is not 0, by a method for that line. */
 static bool samples(struct fixture *f, unsigned round, bool right, unsigned flag,
                     const uint32_t methods[2], uint32_t line, float x, uint32_t expected) {
   const unsigned way = right ? round % (line ? 4 : 3) : 5;

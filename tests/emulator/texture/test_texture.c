@@ -358,7 +358,7 @@ static void samples_match_reference(void **state) {
       double at[3], expected[4], error[4];
       uint32_t got[4];
       for (unsigned d = 0; d < s.dimensions; d++) {
-        /* Multiples of 1/1024, with which all steps are exact if the sides are powers of two. */
+        /* Multiples of 1/1024: all steps are exact if the sides are powers of two. */
         at[d] = ((double)below(4 * 1024 * s.size[d]) + 0.5) / 1024 - 1.5 * s.size[d];
         place.at[d] = (float)(s.normalized ? at[d] / s.size[d] : at[d]);
         place.offset[d] = one_in(3) ? (int)below(16) - 8 : 0;

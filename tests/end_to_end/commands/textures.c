@@ -215,8 +215,8 @@ static void check_contents(void) {
   CHECK_CL(clReleaseKernel(store), CL_SUCCESS);
 }
 
-/* Rows of the application's memory that the texture units cannot have, and an array of which each
- * layer has a header. */
+/* Images that the texture units cannot read as a whole: in memory of the application with
+ * unsuitable rows, and an array whose layers each need a header. */
 static void check_mixed(void) {
   enum { ODD = 5, HEIGHT = 3, LAYERS = 100 };
   static cl_uint odd[HEIGHT][ODD], layers[LAYERS][HEIGHT][ODD];

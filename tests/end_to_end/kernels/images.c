@@ -124,8 +124,8 @@ static void picture_open(struct picture *picture, const struct kind *kind,
   CHECK_CL(error, CL_SUCCESS);
 }
 
-/* Coordinates in texels, from before the first to after the last: on, between and next to their
- * edges, and very large ones. */
+/* Chooses coordinates in texels, inside and outside of the image: on texel edges, close to them and
+ * between them, and very large ones. */
 static void choose_points(const struct kind *kind, const struct model_sampler *sampler,
                           cl_float4 at[POINTS]) {
   for (int i = 0; i < POINTS; i++)

@@ -1,7 +1,7 @@
 /* The L1 caches of adversarial mode in OpenCL C: work-groups that communicate without the required
  * fences read stale data under some seeds. With the fences they never do.
  *
- *   stale STALE.CL KERNEL LOCAL_SIZE PROGRAMS ROUNDS [right]   right: there is no wrong way
+ *   stale STALE.CL KERNEL LOCAL_SIZE PROGRAMS ROUNDS [right]   right: KERNEL has all fences
  */
 #include <stdbool.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
  * width. cl_intel_split_work_group_barrier: values that are written before the arrival are read by
  * other work-items after the wait.
  *
- *   intel_others SOURCE | MODULE      intel_others.cl, or made of it
+ *   intel_others SOURCE | MODULE      intel_others.cl, or its SPIR-V module
  */
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
  * all work-items and by some; block reads and writes of buffers, and of images at any byte address
  * and beyond the edges.
  *
- *   intel_subgroups SOURCE | MODULE      intel_subgroups.cl, or made of it
+ *   intel_subgroups SOURCE | MODULE      intel_subgroups.cl, or its SPIR-V module
  */
 #include <stdbool.h>
 
@@ -212,7 +212,8 @@ static cl_int2 random_place(const struct picture *picture, const struct unit *un
   return at;
 }
 
-/* Returns the part of an element at its byte k in the image. Returns false if there is none. */
+/* Finds the byte of the picture that a block access at byte x of row y uses. Returns false if a
+ * write is outside of the image; reads are clamped. */
 static bool image_place(const struct picture *picture, int x, int y, bool writes, size_t *place) {
   const int row = (int)(picture->width * picture->texel), texel = (int)picture->texel;
   if (writes && (x < 0 || x >= row || y < 0 || y >= HEIGHT))

@@ -240,7 +240,7 @@ static void linked(struct opencl *opencl, int count, char **files) {
   struct module module = module_read(files[0]);
   cl_int error;
   cl_program parts[] = {module_program(opencl, &module), opencl_program(opencl, part)};
-  /* Without the other module a function is missing, which the log names. */
+  /* Alone, the module lacks a function. The log contains its name. */
   CHECK_CL(clBuildProgram(parts[0], 0, NULL, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
   CHECK(strstr(module_log(opencl, parts[0]), "of_source"));
   for (int i = 0; i < 2; i++)

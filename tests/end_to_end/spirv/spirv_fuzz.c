@@ -334,7 +334,8 @@ static void many_variables(struct builder *b) {
     PUT(b, OP_VARIABLE, 2, 3 + i, INPUT);
 }
 
-/* A phi whose predecessors have two edges each. With an entry for each edge it is too long. */
+/* A phi whose predecessors have two edges each. With an entry for each edge the phi is too long
+ * for an instruction. */
 static void long_phi(struct builder *b) {
   enum { BLOCKS = 20000, FIRST = 10, ENTRIES = 2 * BLOCKS };
   static uint32_t operands[2 + ENTRIES] = {1, 2};
