@@ -11,7 +11,7 @@
 /* A read of an mbarrier is ordered after all earlier arrivals at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
   if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
-    memset(defined, SM_MBARRIER, a->note->bytes);
+    memset(defined, SM_MBARRIER, a->bytes);
   else if (!a->is_write && *defined == SM_MBARRIER)
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
@@ -29,7 +29,7 @@ static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found
 /* Returns true if the access reads an undefined value. undefined is true if it writes one. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
-  const uint32_t bytes = a->note->bytes;
+  const uint32_t bytes = a->bytes;
   uint8_t *defined = s->shared_defined + a->at;
   bool found = false;
   if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
@@ -57,7 +57,7 @@ static bool shared_access(struct sm_access *a, bool undefined) {
 static bool local_access(struct sm_access *a, bool is_undefined) {
   const struct sm_warp *w = a->w;
   const struct sm_grid *grid = w->cta->grid;
-  const uint32_t bytes = a->note->bytes;
+  const uint32_t bytes = a->bytes;
   uint64_t at = a->at;
   bool undefined = false;
   if (at >= SM_WINDOW_BYTES - grid->local_high && at + bytes <= SM_WINDOW_BYTES)
@@ -87,6 +87,7 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
   const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
   const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->ldgsts.shared_offset;
   a.is_write = true;
+  a.bytes = a.note->bytes;
   FOR_MASK(i, m) {
     a.lane = i;
     a.at = to[i] + term;
@@ -132,16 +133,16 @@ static void check_rights(const struct sm_access *a, const struct sm_memory_shado
   const bool bad_write = shadow->read_only && a->is_write;
   if (bad_write || (shadow->write_only && a->note->access != SM_ACCESS_STORE))
     sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_ACCESS, a->lane,
-              &(struct sm_about){.address = a->at, .bytes = a->note->bytes, .is_write = bad_write},
+              &(struct sm_about){.address = a->at, .bytes = a->bytes, .is_write = bad_write},
               bad_write
                   ? "write of %u bytes at 0x%" PRIx64 " in a buffer that kernels may only read"
                   : "read of %u bytes at 0x%" PRIx64 " in a buffer that kernels may only write",
-              a->note->bytes, a->at);
+              a->bytes, a->at);
 }
 
 static void check_bounds(const struct sm_access *a) {
   const struct sm_parameter *p = sm_pointer_of(a->w, a->u, a->lane);
-  const uint32_t bytes = a->note->bytes;
+  const uint32_t bytes = a->bytes;
   if (!p || (a->at >= p->gpu && a->at + bytes <= p->gpu + p->size))
     return;
   sm_report(
@@ -155,7 +156,7 @@ static void check_bounds(const struct sm_access *a) {
  * address. */
 static bool global_words(struct sm_access *a, const struct sm_range *r) {
   const uint64_t offset = a->at - r->gpu;
-  const uint32_t bytes = a->note->bytes;
+  const uint32_t bytes = a->bytes;
   uint8_t *written = __atomic_load_n(&r->shadow->written, __ATOMIC_ACQUIRE);
   bool found = false;
   a->memory = r->host + offset;
@@ -174,7 +175,7 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
 }
 
 static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
-  const struct sm_range *r = range_of(a->w->cta, a->at, a->note->bytes);
+  const struct sm_range *r = range_of(a->w->cta, a->at, a->bytes);
   if (!r || !r->shadow || a->at & (a->note->bytes - 1))
     return false; /* it will fault, or its memory has no records */
   check_rights(a, r->shadow);
@@ -208,6 +209,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                           .note = &note,
                           .lane = lane,
                           .at = texel->address + done,
+                          .bytes = bytes,
                           .stored = texel->stored ? texel->stored + done : NULL,
                           .is_write = texel->access != SM_ACCESS_LOAD,
                           .strong = texel->access == SM_ACCESS_ATOMIC,
@@ -272,8 +274,14 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
     bool found = false;
     a.lane = i;
     a.at = address[i];
+    a.bytes = note->bytes;
     a.origin = stored;
     const enum sm_space space = space_of(&a);
+    if (note->space == SM_SPACE_COPY && u->ldgsts.zfill) {
+      const uint32_t zeros = a.at & (note->bytes - 1u);
+      a.at -= zeros;
+      a.bytes -= zeros;
+    }
     if (space == SM_SPACE_GLOBAL)
       found = global_access(&a, &held);
     else if (space == SM_SPACE_SHARED)

@@ -79,7 +79,7 @@ static void report_race(const struct sm_access *a, const struct sm_touch *t, boo
   describe_touch(a, t, who, sizeof who);
   sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_RACE, a->lane,
             &(struct sm_about){.address = a->at,
-                               .bytes = a->note->bytes,
+                               .bytes = a->bytes,
                                .is_write = a->is_write,
                                .other_pc = a->w->cta->grid->program + t->pc},
             "data race on %s memory at 0x%" PRIx64 ": this %s is not ordered after the %s by %s",
@@ -106,9 +106,8 @@ static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {
   char who[96];
   describe_touch(a, t, who, sizeof who);
   sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_RACE, a->lane,
-            &(struct sm_about){.address = a->at,
-                               .bytes = a->note->bytes,
-                               .other_pc = a->w->cta->grid->program + t->pc},
+            &(struct sm_about){
+                .address = a->at, .bytes = a->bytes, .other_pc = a->w->cta->grid->program + t->pc},
             "the texture units read memory at 0x%" PRIx64
             " that this grid has written, which they need not see: the write by %s",
             a->at, who);

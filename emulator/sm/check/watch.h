@@ -86,6 +86,7 @@ struct sm_access {
   const struct sm_note *note;
   uint32_t lane;
   uint64_t at;           /* address, or offset in shared or local memory */
+  uint32_t bytes;        /* note->bytes, or fewer for the source of LDGSTS.ZFILL */
   const uint8_t *memory; /* the bytes there */
   uint8_t *defined;      /* the state of these bytes, or NULL if all are written */
   uint64_t origin;       /* origin of the value stored or, after the access, of the value read */

@@ -110,6 +110,18 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "STG", "uninitialised global memory, read at kernel k +0x", "line 1"},
      .unwritten = true},
+    {"unwritten through short copy",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[4];\n"
+     "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 16, 4; cp.async.wait_all;\"\n"
+     "    :: \"r\"((uint)(ulong)s), \"l\"(q + n) : \"memory\"); p[0] = s[0]; }",
+     0,
+     1,
+     1,
+     256,
+     false,
+     {"kernel k +0x", "STG", "uninitialised global memory, read at kernel k +0x"},
+     .unwritten = true},
     {"private never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < n; "
