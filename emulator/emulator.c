@@ -288,8 +288,6 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
     result = fcntl(fd, F_GETFD) < 0 ? -EBADF : -ENOTTY;
   }
   pthread_mutex_unlock(&emu_gpu.lock);
-  if (result == 0)
-    emu_inject_answer((uint32_t)request, argument);
   return result;
 }
 

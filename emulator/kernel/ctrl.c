@@ -22,6 +22,7 @@
 #include "emulator/kernel/tsg.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/usermode.h"
+#include "emulator/modes/inject.h"
 #include "emulator/objects.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
@@ -73,7 +74,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .inline_to_memory_class = EMU_CLASS_I2M,
       .dma_copy_class = CLASS_COPY,
       .gpc_mask = (1u << emu_board()->gpcs) - 1,
-      .sm_arch_sm_version = 0x807,
+      .sm_arch_sm_version = emu_inject_sm_version(0x807),
       .sm_arch_spa_version = 0x806,
       .sm_arch_warp_count = 96,
       .gpu_ioctl_nr_last = (int16_t)emu_node_ctrl.last_number,
@@ -265,7 +266,7 @@ static int flush_l2(struct emu_object *object, int fd, void *argument) {
 }
 
 static int gpu_time(struct emu_object *object, int fd, void *argument) {
-  ((struct nvgpu_gpu_get_gpu_time_args *)argument)->gpu_timestamp = emu_time_ns();
+  ((struct nvgpu_gpu_get_gpu_time_args *)argument)->gpu_timestamp = emu_inject_time(emu_time_ns());
   return 0;
 }
 

@@ -213,15 +213,15 @@ int emu_inject_request(uint32_t request, const void *argument) {
   return emu_inject.error;
 }
 
-void emu_inject_answer(uint32_t request, void *argument) {
+static bool changes_answer(uint32_t request) {
   const struct emu_inject_fault *f = emu_inject.fault;
-  if (!f || f->kind != KIND_ANSWER || f->request != request)
-    return;
-  if (request == NVGPU_GPU_IOCTL_GET_GPU_TIME) {
-    ((struct nvgpu_gpu_get_gpu_time_args *)argument)->gpu_timestamp *= 2;
-  } else {
-    const struct nvgpu_gpu_get_characteristics *args = argument;
-    struct nvgpu_gpu_characteristics *c = (void *)(uintptr_t)args->gpu_characteristics_buf_addr;
-    c->sm_arch_sm_version = 0x900;
-  }
+  return f && f->kind == KIND_ANSWER && f->request == request;
+}
+
+uint64_t emu_inject_time(uint64_t ns) {
+  return changes_answer(NVGPU_GPU_IOCTL_GET_GPU_TIME) ? 2 * ns : ns;
+}
+
+uint32_t emu_inject_sm_version(uint32_t version) {
+  return changes_answer(NVGPU_GPU_IOCTL_GET_CHARACTERISTICS) ? 0x900 : version;
 }

@@ -74,7 +74,8 @@ int emu_inject_open(const char *path);
 /* Returns the error with which a request fails: 0 or -errno. Does not return if the request hangs.
  * Must be called before the request. */
 int emu_inject_request(uint32_t request, const void *argument);
-/* Changes the results of a request that has succeeded. */
-void emu_inject_answer(uint32_t request, void *argument);
+/* Return what the control node reports as the GPU's time and as its SM version. */
+uint64_t emu_inject_time(uint64_t ns);
+uint32_t emu_inject_sm_version(uint32_t version);
 
 #endif

@@ -201,6 +201,25 @@ static void channel_changes_during_kernel_are_reported(void **state) {
   client_close(&c);
 }
 
+/* ---- another GPU ---- */
+
+/* The fault changes what is copied to the client, and nothing beyond the client's buffer. */
+static void characteristics_name_another_gpu(void **state) {
+  (void)state;
+  struct client c;
+  client_open(&c);
+  struct nvgpu_gpu_characteristics all = {0}, part = {0};
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS,
+         (struct nvgpu_gpu_get_characteristics){sizeof(all), (uintptr_t)&all});
+  assert_int_equal(all.sm_arch_sm_version, 0x900);
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS,
+         (struct nvgpu_gpu_get_characteristics){sizeof(part.arch), (uintptr_t)&part});
+  assert_int_equal(part.arch, all.arch);
+  assert_int_equal(part.sm_arch_sm_version, 0);
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, (struct nvgpu_gpu_get_characteristics){0});
+  client_close(&c);
+}
+
 /* ---- signals and busy hardware ---- */
 
 /* With adversarial timing, a client that repeats its calls succeeds. */
@@ -245,6 +264,7 @@ int main(int argc, char **argv) {
       {"preemption", "preempt:100", cmocka_unit_test(channel_changes_during_kernel_are_reported)},
       {"interruptions", "adversarial:1", cmocka_unit_test(client_repeats_interrupted_calls)},
       {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fence_is_reported)},
+      {"other-gpu", "fault:other-gpu", cmocka_unit_test(characteristics_name_another_gpu)},
   };
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
     if (argc > 1 && strcmp(argv[1], kinds[i].kind) == 0) {
