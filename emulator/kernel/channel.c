@@ -505,7 +505,8 @@ static int force_reset(struct emu_object *object, int fd, void *argument) {
 /* The condition of WAIT, in the memory of a dma-buf. */
 struct wait_condition {
   struct emu_channel *channel;
-  uint8_t *at; /* a semaphore that becomes payload, or a notifier whose status becomes 0 */
+  struct emu_dmabuf *dmabuf; /* held; a fork may change its host member */
+  uint32_t offset; /* of a semaphore that becomes payload, or a notifier whose status becomes 0 */
   bool semaphore;
   uint32_t payload;
 };
@@ -513,11 +514,11 @@ struct wait_condition {
 static bool is_satisfied(const struct wait_condition *w) {
   if (w->semaphore) {
     uint32_t value;
-    memcpy(&value, w->at, sizeof(value));
+    memcpy(&value, w->dmabuf->host + w->offset, sizeof(value));
     return value == w->payload;
   }
   struct error_notifier notifier;
-  memcpy(&notifier, w->at, sizeof(notifier));
+  memcpy(&notifier, w->dmabuf->host + w->offset, sizeof(notifier));
   return !notifier.status;
 }
 
@@ -546,7 +547,7 @@ static int write_notifier(const struct wait_condition *w) {
   if (!is_satisfied(w))
     return -ETIMEDOUT; /* the channel was aborted */
   const struct error_notifier notifier = {.code = 0xdeadbeef, .reserved = (uint16_t)w->channel->id};
-  memcpy(w->at, &notifier, sizeof(notifier));
+  memcpy(w->dmabuf->host + w->offset, &notifier, sizeof(notifier));
   return 0;
 }
 
@@ -574,7 +575,8 @@ static int channel_wait(struct emu_object *object, int fd, void *argument) {
   if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
     goto out;
   const struct wait_condition w = {.channel = channel,
-                                   .at = dmabuf->host + offset,
+                                   .dmabuf = dmabuf,
+                                   .offset = offset,
                                    .semaphore = semaphore,
                                    .payload = a->condition.semaphore.payload};
   const bool ended = wait_for_condition(&w, a->timeout);

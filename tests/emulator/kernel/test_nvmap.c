@@ -274,6 +274,39 @@ static void from_va_after_fork_shares_pages_again(void **state) {
   assert_int_equal(munmap(p, PAGE), 0);
 }
 
+static void *wait_for_nine(void *argument) {
+  return (void *)(intptr_t)OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, argument);
+}
+
+/* A WAIT that began before a fork reads the GPU's page, which is no longer the client's. */
+static void wait_during_fork_reads_gpu_page(void **state) {
+  char *p = own_pages(1, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p, .size64 = PAGE};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+  const int fd = fd_of(va.handle);
+  const uint64_t gpu = map(fd, NVGPU_ACCESS_READ_WRITE, 0);
+  struct nvgpu_wait_args wait = {.type = 1,
+                                 .timeout = PATIENCE_MS,
+                                 .condition.semaphore = {.dmabuf_fd = (uint32_t)fd, .payload = 9}};
+  pthread_t waiter;
+  assert_int_equal(pthread_create(&waiter, NULL, wait_for_nine, &wait), 0);
+  usleep(20000); /* by now it is likely to wait */
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  push_semaphore(&f->ch, gpu, 9, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  void *result;
+  assert_int_equal(pthread_join(waiter, &result), 0);
+  assert_ptr_equal(result, NULL);
+  unmap(gpu);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(va.handle);
+  assert_int_equal(munmap(p, PAGE), 0);
+}
+
 /* Section 3.2, orders 8 and 11; 3.5, DUP_HANDLE and WRITE; 4.3, "VPR heap, or ...". */
 static void read_only_handles_cannot_be_written(void **state) {
   struct buffer b = buffer_create(&f->c, PAGE, false);
@@ -494,6 +527,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(from_va_shares_pages, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_after_fork_shares_pages_again, setup,
                                       fixture_teardown),
+      cmocka_unit_test_setup_teardown(wait_during_fork_reads_gpu_page, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_handles_cannot_be_written, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(cache_requests_check_ranges, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(rare_requests_check_arguments, setup, fixture_teardown),
