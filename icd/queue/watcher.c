@@ -13,13 +13,15 @@
 
 struct watch {
   struct watch *next;
-  cl_command_queue queue; /* held by the events */
+  cl_command_queue queue; /* held */
   cl_event events;
   uint64_t awaited; /* the lowest point of the events, for which the thread sleeps */
+  bool polls;       /* the thread polls whether commands have begun */
 };
 
 static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_WATCHER); /* guards what follows */
 static struct watch *watches;
+static unsigned begin_requests; /* number of calls of poll_begin */
 
 /* Whether a callback waits for the start of the command. */
 static bool awaits_begin(cl_event event) {
@@ -49,8 +51,9 @@ static cl_event drop_completed(cl_event watched, bool *poll) {
   return left;
 }
 
-/* Returns events to the watch. Returns false if the watch has no events left and has ended. */
-static bool keep_watching(struct watch *watch, cl_event left) {
+/* Returns events to the watch. Sets *poll if a callback may have been added since requests was
+ * read. Returns false if the watch has no events left and has ended. */
+static bool keep_watching(struct watch *watch, cl_event left, unsigned requests, bool *poll) {
   base_mutex_lock(&lock);
   while (left) {
     cl_event event = left;
@@ -58,6 +61,8 @@ static bool keep_watching(struct watch *watch, cl_event left) {
     event->next_watched = watch->events;
     watch->events = event;
   }
+  *poll |= requests != begin_requests;
+  watch->polls = *poll;
   watch->awaited = UINT64_MAX;
   for (cl_event event = watch->events; event; event = event->next_watched)
     if (event->point < watch->awaited)
@@ -73,8 +78,9 @@ static bool keep_watching(struct watch *watch, cl_event left) {
   return !over;
 }
 
-static cl_event take_events(struct watch *watch) {
+static cl_event take_events(struct watch *watch, unsigned *requests) {
   base_mutex_lock(&lock);
+  *requests = begin_requests;
   cl_event events = watch->events;
   watch->events = NULL;
   base_mutex_unlock(&lock);
@@ -85,10 +91,13 @@ static void *run_watcher(void *data) {
   struct watch *watch = data;
   for (;;) {
     bool poll = false;
-    if (!keep_watching(watch, drop_completed(take_events(watch), &poll)))
+    unsigned requests;
+    cl_event events = take_events(watch, &requests);
+    if (!keep_watching(watch, drop_completed(events, &poll), requests, &poll))
       break;
     rt_queue_wait(watch->queue->rt, watch->awaited, poll ? POLL_NS : UINT64_MAX);
   }
+  icd_queue_drop(watch->queue);
   free(watch);
   return NULL;
 }
@@ -120,6 +129,7 @@ static struct watch *start_watch(cl_event event) {
     free(watch);
     return NULL;
   }
+  icd_queue_hold(event->queue);
   watch->next = watches;
   watches = watch;
   return watch;
@@ -140,11 +150,35 @@ static bool watch_event(cl_event event) {
   return watch;
 }
 
+/* Makes a thread poll whether the command of a watched event has begun. A thread that sleeps until
+ * the command ends cannot be woken, so another one takes the event. If no thread can be started,
+ * the callback is called when the command ends. */
+static void poll_begin(cl_event event) {
+  base_mutex_lock(&lock);
+  begin_requests++; /* a thread that is examining the event examines it again */
+  for (struct watch *watch = watches; watch; watch = watch->next) {
+    cl_event *link = &watch->events;
+    while (*link && *link != event)
+      link = &(*link)->next_watched;
+    struct watch *other = *link && !watch->polls ? start_watch(event) : NULL;
+    if (other) {
+      *link = event->next_watched;
+      event->next_watched = NULL;
+      other->events = event;
+      break;
+    }
+  }
+  base_mutex_unlock(&lock);
+}
+
 void icd_event_watch(cl_event event) {
   base_mutex_lock(&event->context->lock);
   const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
+  const bool was_watched = event->watched;
   event->watched |= watch;
   base_mutex_unlock(&event->context->lock);
   if (watch && !watch_event(event))
     icd_event_wait(event); /* without a thread, wait here */
+  else if (was_watched && awaits_begin(event))
+    poll_begin(event);
 }

@@ -489,6 +489,36 @@ static void callbacks_get_each_status(void **state) {
   clReleaseMemObject(b);
 }
 
+/* A callback for CL_RUNNING is called while the command runs, even if a thread has been sleeping
+ * until the end of the command since before the callback was added. */
+static void running_callback_can_be_added_to_watched_event(void **state) {
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  atomic_int running = 0, complete = 0;
+  cl_event event;
+  fake_pause();
+  fake_hold();
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
+  nap(); /* by now the thread is likely to sleep */
+  assert_cl(clSetEventCallback(event, CL_RUNNING, note_status, &running));
+  fake_resume();
+  AWAIT(running);
+  const int status = running, ended = complete;
+  fake_let_end();
+  assert_int_equal(status, 1000 + CL_RUNNING);
+  assert_int_equal(ended, 0);
+  AWAIT(complete);
+  assert_int_equal(complete, 1000 + CL_COMPLETE);
+  assert_cl(clReleaseEvent(event));
+  clReleaseCommandQueue(queue);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
 static void CL_CALLBACK release_event(cl_event event, cl_int status, void *calls) {
   if (!atomic_fetch_add((atomic_int *)calls, 1))
     assert_cl(clReleaseEvent(event));
@@ -811,6 +841,7 @@ int main(void) {
       TEST(released_user_event_fails_commands),
       TEST(profiling_times_are_in_order),
       TEST(callbacks_get_each_status),
+      TEST(running_callback_can_be_added_to_watched_event),
       TEST(callback_may_release_its_event),
       TEST(callback_can_be_added_after_another_was_called),
       TEST(callbacks_may_enqueue),

@@ -89,7 +89,7 @@ struct fake_buffer {
 /* One lock for everything, which is slow but simple. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool paused;
+static bool paused, held;
 static int passes, failures;
 static _Atomic int live;
 static _Atomic int buffers, most_buffers;
@@ -166,6 +166,19 @@ void fake_pause(void) {
 void fake_resume(void) {
   pthread_mutex_lock(&lock);
   paused = false;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+void fake_hold(void) {
+  pthread_mutex_lock(&lock);
+  held = true;
+  pthread_mutex_unlock(&lock);
+}
+
+void fake_let_end(void) {
+  pthread_mutex_lock(&lock);
+  held = false;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
 }
@@ -433,6 +446,8 @@ static void *run(void *data) {
     else if (work->kind == REPLAY && !dead)
       good = run_steps(work->recording);
     pthread_mutex_lock(&lock);
+    while (held && !queue->stop)
+      pthread_cond_wait(&changed, &lock);
     if (work->kind == LAUNCH) {
       memcpy(fake_last_launch.grid, work->launch.grid, sizeof work->launch.grid);
       memcpy(fake_last_launch.block, work->launch.block, sizeof work->launch.block);

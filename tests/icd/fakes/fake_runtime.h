@@ -7,9 +7,12 @@
 
 #include "runtime/runtime.h"
 
-/* Keep the GPU from starting new work, and let it start work again. */
+/* fake_pause keeps the GPU from starting new work, and fake_hold from ending work. fake_resume and
+ * fake_let_end let it continue. */
 void fake_pause(void);
 void fake_resume(void);
+void fake_hold(void);
+void fake_let_end(void);
 
 /* Lets the next `skip` calls that create an object succeed, and fails the `n` after them with
  * -ENOMEM. */
