@@ -102,6 +102,12 @@
   X("__opencl_c_kernel_clock_scope_device", CL_MAKE_VERSION(3, 0, 0))                              \
   X("__opencl_c_kernel_clock_scope_work_group", CL_MAKE_VERSION(3, 0, 0))                          \
   X("__opencl_c_kernel_clock_scope_sub_group", CL_MAKE_VERSION(3, 0, 0))                           \
+  X("__opencl_c_ext_fp16_global_atomic_load_store", CL_MAKE_VERSION(3, 0, 0))                      \
+  X("__opencl_c_ext_fp16_local_atomic_load_store", CL_MAKE_VERSION(3, 0, 0))                       \
+  X("__opencl_c_ext_fp16_global_atomic_add", CL_MAKE_VERSION(3, 0, 0))                             \
+  X("__opencl_c_ext_fp16_local_atomic_add", CL_MAKE_VERSION(3, 0, 0))                              \
+  X("__opencl_c_ext_fp16_global_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                         \
+  X("__opencl_c_ext_fp16_local_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                          \
   X("__opencl_c_ext_fp32_global_atomic_add", CL_MAKE_VERSION(3, 0, 0))                             \
   X("__opencl_c_ext_fp32_local_atomic_add", CL_MAKE_VERSION(3, 0, 0))                              \
   X("__opencl_c_ext_fp32_global_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                         \

@@ -3,7 +3,7 @@
  * sequentially consistent, and the default scope is the device. */
 #ifndef TEGRACL_ATOMIC11_CUH
 #define TEGRACL_ATOMIC11_CUH
-#include "atomic.cuh"
+#include "atomic_half.cuh"
 #include "math.cuh"
 
 namespace ocl {
@@ -17,15 +17,22 @@ OCL_FN void fence_after(int order, int scope) {
     fence(scope);
 }
 
-template <class T> OCL_FN void atomic_init(volatile T *p, T x) {
+template <class T> OCL_FN T relaxed_load(volatile T *p) {
+  return *p;
+}
+template <class T> OCL_FN void relaxed_store(volatile T *p, T x) {
   *p = x;
+}
+
+template <class T> OCL_FN void atomic_init(volatile T *p, T x) {
+  relaxed_store(p, x);
 }
 
 template <class T>
 OCL_FN T atomic_load_explicit(volatile T *p, int order, int scope = SCOPE_DEVICE) {
   if (order == ORDER_SEQ_CST)
     fence(scope);
-  T x = *p;
+  T x = relaxed_load(p);
   fence_after(order, scope);
   return x;
 }
@@ -36,7 +43,7 @@ template <class T> OCL_FN T atomic_load(volatile T *p) {
 template <class T, class U>
 OCL_FN void atomic_store_explicit(volatile T *p, U x, int order, int scope = SCOPE_DEVICE) {
   fence_before(order, scope);
-  *p = T(x);
+  relaxed_store(p, T(x));
   if (order == ORDER_SEQ_CST)
     fence(scope);
 }
@@ -57,7 +64,7 @@ template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
   }
 /* If the new value is equal to the old one, no write is needed. */
 template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
-  for (T expected = *p;;) {
+  for (T expected = relaxed_load(p);;) {
     T next = choose(expected);
     if (as_bits(next) == as_bits(expected))
       return expected;
@@ -68,24 +75,28 @@ template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
   }
 }
 
-/* Also for float and double (cl_ext_float_atomics): the hardware has an atomic
- * addition, but no minimum and maximum. In global memory it flushes denormal floats to
+/* Also for half, float and double (cl_ext_float_atomics): the hardware has an atomic addition
+ * of floats and doubles, but of halves only in pairs, and no minimum and maximum. In global memory it flushes denormal floats to
  * zero (PTX ISA, atom.add.f32). This does not change any sum with an addend of at least
  * 2^-101: a denormal is less than half a unit in the last place of such an addend, and
  * non-zero sums are multiples of 2^-125 and thus not denormal. */
 template <class T> OCL_FN T add_any(volatile T *p, T x) {
   if constexpr (!is_float<T>)
     return relaxed_add(p, x);
+  else if constexpr (sizeof(T) == sizeof(half))
+    return exchange_for(p, [x](T old) { return old + x; });
   else if (sizeof(T) == sizeof(float) && !(fabs(x) >= T(0x1p-101)))
     return exchange_for(p, [x](T old) { return old + x; });
   else
     return ::atomicAdd(const_cast<T *>(p), x);
 }
 template <class T> OCL_FN T sub_any(volatile T *p, T x) {
-  if constexpr (is_float<T>)
-    return add_any(p, -x);
-  else
+  if constexpr (!is_float<T>)
     return relaxed_sub(p, x);
+  else if constexpr (sizeof(T) == sizeof(half))
+    return exchange_for(p, [x](T old) { return old - x; });
+  else
+    return add_any(p, -x);
 }
 #define OCL_ATOMIC_EXTREME(op)                                                                     \
   template <class T> OCL_FN T op##_any(volatile T *p, T x) {                                       \
@@ -96,7 +107,13 @@ template <class T> OCL_FN T sub_any(volatile T *p, T x) {
   }
 OCL_ATOMIC_EXTREME(min)
 OCL_ATOMIC_EXTREME(max)
-OCL_ATOMIC_ORDERED(atomic_exchange, relaxed_xchg)
+template <class T> OCL_FN T exchange_any(volatile T *p, T x) {
+  if constexpr (sizeof(T) == sizeof(half))
+    return exchange_for(p, [x](T) { return x; });
+  else
+    return relaxed_xchg(p, x);
+}
+OCL_ATOMIC_ORDERED(atomic_exchange, exchange_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_add, add_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_sub, sub_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_and, relaxed_and)
@@ -104,6 +121,11 @@ OCL_ATOMIC_ORDERED(atomic_fetch_or, relaxed_or)
 OCL_ATOMIC_ORDERED(atomic_fetch_xor, relaxed_xor)
 OCL_ATOMIC_ORDERED(atomic_fetch_min, min_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_max, max_any)
+
+/* SPV_EXT_shader_atomic_float16_add, in the strongest order, which satisfies any requested one. */
+OCL_FN half tegracl_add_half(volatile half *p, half x) {
+  return atomic_fetch_add(p, x);
+}
 
 /* The weak form never fails spuriously. */
 #define OCL_COMPARE_EXCHANGE(name)                                                                 \

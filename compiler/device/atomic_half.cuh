@@ -1,29 +1,32 @@
-/* Atomic addition of halves (SPV_EXT_shader_atomic_float16_add). The hardware only
- * adds pairs of halves, and not in shared memory, so addition is a
- * compare-and-swap of the word that contains the half. */
+/* Relaxed atomic operations on halves, as atomic.cuh has for other types. The hardware exchanges words
+ * of 32 bits, so these are a compare-and-swap of the word that contains the half. */
 #ifndef TEGRACL_ATOMIC_HALF_CUH
 #define TEGRACL_ATOMIC_HALF_CUH
 #include "atomic.cuh"
-#include "half.cuh"
 
 namespace ocl {
 
-/* Always uses the strongest order, which satisfies any requested order. */
-OCL_FN half tegracl_add_half(volatile half *p, half x) {
+OCL_FN half relaxed_load(volatile half *p) {
+  return half_of(*(volatile ushort *)p);
+}
+OCL_FN void relaxed_store(volatile half *p, half x) {
+  *(volatile ushort *)p = x.bits;
+}
+
+OCL_FN half relaxed_cmpxchg(volatile half *p, half expected, half x) {
   enum { HALF_BITS = 16, HALF_MASK = 0xffff };
-  const ulong place = (ulong)p;
-  volatile uint *word = (volatile uint *)(place & ~3ull);
-  const uint shift = place & 2 ? HALF_BITS : 0;
-  __threadfence();
+  /* A difference of pointers, because NVRTC then still knows the address space. */
+  const uint offset = (uint)(ulong)p & 2;
+  volatile uint *word = (volatile uint *)((volatile char *)p - offset);
+  const uint shift = offset ? HALF_BITS : 0;
   for (uint seen = *word;;) {
-    const half old = half_of((ushort)(seen >> shift));
-    const uint sum = as_bits(old + x);
-    const uint next = (seen & ~((uint)HALF_MASK << shift)) | sum << shift;
+    const ushort old = (ushort)(seen >> shift);
+    if (old != expected.bits)
+      return half_of(old);
+    const uint next = (seen & ~((uint)HALF_MASK << shift)) | (uint)x.bits << shift;
     const uint found = relaxed_cmpxchg(word, seen, next);
-    if (found == seen) {
-      __threadfence();
-      return old;
-    }
+    if (found == seen)
+      return expected;
     seen = found;
   }
 }

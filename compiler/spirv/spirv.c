@@ -205,6 +205,7 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5570, SubgroupImageBlockIOINTEL)                                                               \
   X(5612, AtomicFloat32MinMaxEXT)                                                                  \
   X(5613, AtomicFloat64MinMaxEXT)                                                                  \
+  X(5616, AtomicFloat16MinMaxEXT)                                                                  \
   X(5629, ExpectAssumeKHR)                                                                         \
   X(5837, FPFastMathModeINTEL)                                                                     \
   X(5886, UnstructuredLoopControlsINTEL)                                                           \

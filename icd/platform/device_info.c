@@ -144,7 +144,7 @@ enum {
   X(DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, cl_version, CL_MAKE_VERSION(1, 0, 0))               \
   X(DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
-  X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, 0)                                        \
+  X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                               \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
   X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities, ATOMIC_CAPABILITIES)      \
   X(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities,                            \

@@ -120,6 +120,88 @@ static int test_rest(struct device_cl *cl) {
   return failures != 0;
 }
 
+/* Atomics of halves: two work-items at a time change the two halves of a word. */
+static const char halves_source[] =
+    "#define RELAXED memory_order_relaxed, memory_scope_work_group\n"
+    "#define CHECK(c) if (!(c)) failures[__LINE__] = 1\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "half through_generic(atomic_half *p, half x) { return atomic_exchange(p, x); }\n"
+    "kernel void halves(global int *failures, global atomic_half *g, global half *old) {\n"
+    "  local atomic_half sums[2], low[2], high[2], swapped;\n"
+    "  int i = get_local_id(0), n = get_local_size(0), side = i & 1;\n"
+    "  if (i < 2) {\n"
+    "    atomic_store(sums + i, (half)i);\n    atomic_store(low + i, (half)INFINITY);\n"
+    "    atomic_store_explicit(high + i, (half)NAN, RELAXED);\n"
+    "    atomic_store(&swapped, (half)0);\n  }\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  atomic_fetch_add_explicit(sums + side, (half)0.25f, RELAXED);\n"
+    "  atomic_fetch_min_explicit(low + side, i == 3 ? (half)NAN : (half)(5.5f - i), RELAXED);\n"
+    "  atomic_fetch_max(high + side, (half)(i - 1000));\n"
+    "  old[i] = atomic_fetch_add(g + side, (half)0.5f);\n"
+    "  atomic_fetch_sub(g + 2 + side, (half)(i / 2));\n"
+    "  old[n + i] = through_generic(g + 4, (half)(i + 1));\n"
+    "  old[2 * n + i] = through_generic(&swapped, (half)(i + 1));\n"
+    "  atomic_fetch_max_explicit(g + 5, (half)i, RELAXED);\n"
+    "  atomic_fetch_min_explicit(g + 6, (half)-i, RELAXED);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  CHECK(atomic_load_explicit(sums + side, RELAXED) == side + n / 8.0f);\n"
+    "  CHECK(atomic_load(low + side) == 5.5f - (n - 2 + side));\n"
+    "  CHECK(atomic_load(high + side) == n - 2 + side - 1000);\n"
+    "  if (i == 0)\n    old[3 * n] = atomic_load(&swapped);\n}\n";
+
+/* Counts the values of whole numbers below limit among the halves in bits, times scale. */
+static void count_halves(const cl_ushort *bits, int count, int stride, float scale, int *seen,
+                         int limit) {
+  for (int i = 0; i < count; i++) {
+    const cl_ushort half = bits[i * stride];
+    const float value =
+        half ? ldexpf((float)((half & 0x3ff) | 0x400), (half >> 10 & 31) - 25) * scale : 0;
+    if (value == (int)value && (int)value < limit)
+      seen[(int)value]++;
+  }
+}
+
+static int test_halves(struct device_cl *cl) {
+  enum { LINES = 64, GROUP = 96, OLD = 3 * GROUP + 1 };
+  static int failed[LINES];
+  /* 0, 1, 100, -8, 0, -infinity, NaN, and one that is left alone */
+  cl_ushort g[8] = {0, 0x3c00, 0x5640, 0xc800, 0, 0xfc00, 0x7e00, 0x1234};
+  const cl_ushort wanted[8] = {0x4e00 /* 24 */,
+                               0x4e40 /* 25 */,
+                               0xe404 /* 100 - 1128 */,
+                               0xe470 /* -8 - 1128 */,
+                               0,
+                               0x55f0 /* 95 */,
+                               0xd5f0,
+                               0x1234};
+  cl_ushort old[OLD] = {0};
+  int failures = 0;
+  cl_program program = device_cl_build_with(cl, halves_source, "-cl-std=CL3.0");
+  struct device_array arrays[] = {
+      {failed, sizeof failed, true}, {g, sizeof g, true}, {old, sizeof old, true}};
+  if (!program || !device_cl_run(cl, program, "halves", GROUP, GROUP, arrays, 3))
+    return 1;
+  for (int i = 0; i < LINES; i++)
+    if (failed[i] && ++failures)
+      printf("  line %d of the kernel\n", i);
+  for (int i = 0; i < 8; i++)
+    if (i != 4 && g[i] != wanted[i] && ++failures)
+      printf("  half %d is %#x\n", i, g[i]);
+  int sums[GROUP + 2] = {0}, swaps[GROUP + 2] = {0}, local_swaps[GROUP + 2] = {0};
+  for (int side = 0; side < 2; side++)
+    count_halves(old + side, GROUP / 2, 2, 2, sums, GROUP + 2);
+  for (int i = 0; i < GROUP / 2 + 2; i++)
+    failures += sums[i] != 1 + (i >= 2 && i < GROUP / 2);
+  count_halves(old + GROUP, GROUP, 1, 1, swaps, GROUP + 2);
+  count_halves(&g[4], 1, 1, 1, swaps, GROUP + 2);
+  count_halves(old + 2 * GROUP, GROUP + 1, 1, 1, local_swaps, GROUP + 2);
+  for (int i = 0; i <= GROUP; i++)
+    failures += swaps[i] != 1 || local_swaps[i] != 1;
+  clReleaseProgram(program);
+  printf("atomics of halves%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
 /* Atomic sums of floats in global and local memory are rounded once and keep denormals,
  * although the hardware's addition in global memory flushes them to zero. */
 static const char sums_source[] =
@@ -225,8 +307,8 @@ int main(void) {
   struct device_cl cl;
   if (!device_cl_open(&cl))
     return 1;
-  int failures = test_dot(&cl) + (device_is_module() ? 0 : test_rest(&cl)) + test_sums(&cl) +
-                 test_half_images(&cl);
+  int failures = test_dot(&cl) + (device_is_module() ? 0 : test_rest(&cl)) + test_halves(&cl) +
+                 test_sums(&cl) + test_half_images(&cl);
   device_cl_close(&cl);
   printf("%d groups failed\n", failures);
   return failures != 0;

@@ -46,8 +46,8 @@ FEATURES = [
     "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative",
     "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
     "cl_intel_subgroups", "cl_intel_subgroups_short",
-] + ["__opencl_c_ext_fp%d_%s_atomic_%s" % (bits, place, operation) for bits in (32, 64)
-     for place in ("global", "local") for operation in ("add", "min_max")]
+] + ["__opencl_c_ext_fp%d_%s_atomic_%s" % (bits, place, operation) for bits in (16, 32, 64)
+     for place in ("global", "local") for operation in ("load_store", "add", "min_max")]
 NOT_HERE = re.compile(r"printf$")  # it is the printer's
 ACCESSES = {"read_only": "ro", "write_only": "wo", "read_write": "rw"}
 SCALARS = {
@@ -59,7 +59,7 @@ SCALARS = {
     "memory_order": "int", "memory_scope": "int", "atomic_flag": "int", "intptr_t": "long long",
     "uintptr_t": "ocl::ulong", "ptrdiff_t": "long long", "atomic_int": "int",
     "atomic_uint": "ocl::uint", "atomic_long": "long long", "atomic_ulong": "ocl::ulong",
-    "atomic_float": "float", "atomic_double": "double", "atomic_intptr_t": "long long",
+    "atomic_half": "ocl::half", "atomic_float": "float", "atomic_double": "double", "atomic_intptr_t": "long long",
     "atomic_uintptr_t": "ocl::ulong", "atomic_size_t": "ocl::ulong",
     "atomic_ptrdiff_t": "long long",
 }

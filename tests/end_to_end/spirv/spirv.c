@@ -559,14 +559,17 @@ static void float_atomics(struct opencl *opencl, int count, char **files) {
   const double first = -20, last = ITEMS - 21;
   cl_float floats[3] = {0};
   cl_double doubles[3] = {0};
+  cl_half halves[2] = {0};
+  const cl_half least = 0xcd00, greatest = 0x5160; /* -20, 43 */
   cl_int error;
   struct module module = module_read(files[0]);
   cl_program program = module_program(opencl, &module);
   module_build(opencl, program, "");
   cl_kernel kernel = clCreateKernel(program, "float_atomics", &error);
   CHECK_CL(error, CL_SUCCESS);
-  cl_mem mems[] = {buffer(opencl, sizeof floats, floats), buffer(opencl, sizeof doubles, doubles)};
-  for (cl_uint i = 0; i < 2; i++)
+  cl_mem mems[] = {buffer(opencl, sizeof floats, floats), buffer(opencl, sizeof doubles, doubles),
+                   buffer(opencl, sizeof halves, halves)};
+  for (cl_uint i = 0; i < 3; i++)
     CHECK_CL(clSetKernelArg(kernel, i, sizeof *mems, &mems[i]), CL_SUCCESS);
   CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL),
            CL_SUCCESS);
@@ -576,12 +579,16 @@ static void float_atomics(struct opencl *opencl, int count, char **files) {
   CHECK_CL(clEnqueueReadBuffer(opencl->queue, mems[1], CL_TRUE, 0, sizeof doubles, doubles, 0, NULL,
                                NULL),
            CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, mems[2], CL_TRUE, 0, sizeof halves, halves, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK(halves[0] == least && halves[1] == greatest);
   const double want[3] = {ITEMS * (first + last) / 2, first, last};
   for (int i = 0; i < 3; i++) {
     CHECK(floats[i] == (cl_float)want[i]);
     CHECK(doubles[i] == want[i]);
   }
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     CHECK_CL(clReleaseMemObject(mems[i]), CL_SUCCESS);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
