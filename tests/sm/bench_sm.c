@@ -1,6 +1,12 @@
 /* Prints how many warp instructions per second the interpreter executes on one core, by class of
- * instruction. */
+ * instruction.
+ *
+ *   bench_sm [BUILD [CLASS [ROUNDS]]]
+ *
+ * runs one build of the core, one class and fewer rounds of its loop: for callgrind, whose counts
+ * of the host's instructions do not depend on other work of the machine. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -56,14 +62,16 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   enum { ITEMS = 1 << 22, MATRIX = 256 };
   static const char *const loops[] = {"ffma", "fadd_fmul", "imad",   "logic", "wide",
                                       "dfma", "mufu",      "branch", "shared"};
   if (!harness_available())
     return HARNESS_SKIP;
+  const char *const only = argc > 2 ? argv[2] : NULL;
+  const int rounds = argc > 3 ? atoi(argv[3]) : 400;
   for (unsigned level = 0; level < SM_CORE_BUILDS; level++) {
-    if (!sm_core_build(level))
+    if (!sm_core_build(level) || (argc > 1 && level != (unsigned)atoi(argv[1])))
       continue;
     sm_core_override = sm_core_build(level);
     struct module *m = module_compile(source, NULL);
@@ -73,10 +81,12 @@ int main(void) {
     const uint64_t memory = module_alloc(m, (size_t)ITEMS * 12);
     struct sm_fault fault = {0};
     for (unsigned k = 0; k < sizeof loops / sizeof *loops; k++) {
+      if (only && strcmp(only, loops[k]) != 0)
+        continue;
       struct {
         uint64_t o;
         int n;
-      } params = {memory, 400};
+      } params = {memory, rounds};
       const struct launch launch = {
           .grid = {16, 1, 1}, .block = {256, 1, 1}, .params = &params, .param_bytes = 12};
       uint64_t count = 0;
@@ -93,6 +103,8 @@ int main(void) {
     } others[] = {{"vector_add", ITEMS, ITEMS / 256},
                   {"matmul", MATRIX, (MATRIX / 16) * (MATRIX / 16)}};
     for (unsigned k = 0; k < 2; k++) {
+      if (only && strcmp(only, others[k].name) != 0)
+        continue;
       struct {
         uint64_t a, b, c;
         int n;

@@ -22,6 +22,18 @@ GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
 GENERAL(dmul, false, sem_f64(a[i]) * sem_f64(b[i]))
 GENERAL(dfma, true, __builtin_fma(sem_f64(a[i]), sem_f64(b[i]), sem_f64(c[i])))
 
+/* What the handlers of common forms call for NaNs. A copy of the general operation in each of them
+ * would take the host's registers from the common case. */
+#define OUT_OF_LINE(name)                                                                          \
+  static __attribute__((noinline, cold))                                                           \
+  const struct sm_uop *nan_##name(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {         \
+    return SM_WARP_NAME(name)(w, u, m);                                                            \
+  }
+
+OUT_OF_LINE(dadd)
+OUT_OF_LINE(dmul)
+OUT_OF_LINE(dfma)
+
 /* Loads 2 * VEC lanes of a source: from registers, or the scalar for each. */
 static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                               bool is_scalar, vec splat, unsigned lane, vec v[2]) {
@@ -64,7 +76,7 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
       nan |= vec_any_nan(r[k], r[k + 1]);                                                          \
     }                                                                                              \
     if (UNLIKELY(nan))                                                                             \
-      return SM_WARP_NAME(general)(w, u, m);                                                       \
+      return nan_##general(w, u, m);                                                               \
     put_vecs(w, u, r, m);                                                                          \
     return DONE;                                                                                   \
   }

@@ -147,7 +147,7 @@ EACH_WARP(imad) {
 }
 
 EACH_WARP(imad_wide_plain) {
-  struct sm_lanes tb, lo, hi, clo, chi;
+  struct sm_lanes tb, clo, chi;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *cl, *ch;
   if (u->scalar_slot == 2) {
     source_pair(w, u, 2, false, clo.l, chi.l);
@@ -155,21 +155,17 @@ EACH_WARP(imad_wide_plain) {
   } else {
     cl = REG(u->s[2]), ch = REG(u->s[2] + SM_REG_BYTES);
   }
-  if (u->imad_wide.is_signed) {
-    FOR_LANES {
-      uint64_t s = (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i]) + sem_pair(cl[i], ch[i]);
-      lo.l[i] = (uint32_t)s;
-      hi.l[i] = (uint32_t)(s >> 32);
-    }
-  } else {
-    FOR_LANES {
-      uint64_t s = (uint64_t)a[i] * b[i] + sem_pair(cl[i], ch[i]);
-      lo.l[i] = (uint32_t)s;
-      hi.l[i] = (uint32_t)(s >> 32);
-    }
+  const bool all = m == SM_ALL_LANES;
+  uint32_t *const lo = LIKELY(all) ? REG(u->d) : w->scratch[0].l;
+  uint32_t *const hi = LIKELY(all) ? REG(u->d + SM_REG_BYTES) : w->scratch[1].l;
+  if (u->imad_wide.is_signed)
+    sm_mad_wide(lo, hi, a, b, cl, ch, true);
+  else
+    sm_mad_wide(lo, hi, a, b, cl, ch, false);
+  if (UNLIKELY(!all)) {
+    sm_blend(REG(u->d), lo, m);
+    sm_blend(REG(u->d + SM_REG_BYTES), hi, m);
   }
-  store_lanes(w, u->d, &lo, m);
-  store_lanes(w, u->d + SM_REG_BYTES, &hi, m);
   return DONE;
 }
 

@@ -12,8 +12,8 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
     memcpy(out, p + at[0], SM_HALF * sizeof *out);
   } else if (sm_is_same(at)) {
     const uint32_t value = load_word(p + at[0], SIZE_32);
-    for (unsigned i = 0; i < SM_HALF; i++)
-      out[i] = value;
+    FOR_HALF
+    out[i] = value;
   } else {
 #if defined(__AVX512F__)
     _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
@@ -125,10 +125,12 @@ struct halves {
 };
 static inline struct halves halves_of(const uint32_t *v, uint32_t step) {
   struct halves h;
-  for (unsigned k = 0; k < 2; k++)
-    h.pattern[k] = sm_is_same(v + k * SM_HALF)                ? PATTERN_SAME
-                   : step && sm_is_row(v + k * SM_HALF, step) ? PATTERN_UNIT
-                                                              : PATTERN_ANY;
+  for (unsigned k = 0; k < 2; k++, v += SM_HALF) {
+    const bool same = v[0] == v[1]; /* one test suffices, because either excludes the other */
+    h.pattern[k] = same && sm_is_same(v)                 ? PATTERN_SAME
+                   : !same && step && sm_is_row(v, step) ? PATTERN_UNIT
+                                                         : PATTERN_ANY;
+  }
   return h;
 }
 
@@ -164,8 +166,8 @@ static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, en
   for (unsigned k = 0; k < bytes / 4; k++) {
     uint32_t *r = REG(d + k * SM_REG_BYTES);
     const uint32_t value = load_word(p + 4 * k, SIZE_32);
-    for (unsigned i = 0; i < SM_HALF; i++)
-      r[i] = value;
+    FOR_HALF
+    r[i] = value;
   }
 }
 

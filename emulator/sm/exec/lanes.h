@@ -28,6 +28,13 @@ struct sm_lanes {
 #endif
 #define FOR_LANES SM_INDEPENDENT for (unsigned i = 0; i < SM_LANES; i++)
 
+/* Loops over 16 lanes. GCC would unroll such a loop before it tries to vectorise it. */
+#ifdef __clang__
+#define FOR_HALF for (unsigned i = 0; i < SM_HALF; i++)
+#else
+#define FOR_HALF _Pragma("GCC unroll 1") for (unsigned i = 0; i < SM_HALF; i++)
+#endif
+
 #define FOR_MASK(lane, mask)                                                                       \
   for (uint32_t left_##lane = (mask), lane = 0;                                                    \
        left_##lane && (lane = (uint32_t)__builtin_ctz(left_##lane), 1);                            \
@@ -109,10 +116,21 @@ static inline int sm_is_row(const uint32_t *v, uint32_t step) {
   const __m512i row =
       _mm512_mullo_epi32(_mm512_load_si512(sm_lane_index), _mm512_set1_epi32((int)step));
   return _mm512_cmpneq_epi32_mask(rest, row) == 0;
+#elif defined(__AVX2__)
+  const __m256i first = _mm256_set1_epi32((int)v[0]), by = _mm256_set1_epi32((int)step);
+  __m256i differ[2];
+  for (unsigned k = 0; k < 2; k++) {
+    const __m256i index = _mm256_load_si256((const __m256i *)(const void *)sm_lane_index + k);
+    const __m256i rest =
+        _mm256_sub_epi32(_mm256_loadu_si256((const __m256i_u *)(const void *)v + k), first);
+    differ[k] = _mm256_xor_si256(rest, _mm256_mullo_epi32(index, by));
+  }
+  const __m256i any = _mm256_or_si256(differ[0], differ[1]);
+  return _mm256_testz_si256(any, any);
 #else
   uint32_t differ = 0;
-  for (unsigned i = 0; i < SM_HALF; i++)
-    differ |= (v[i] - v[0]) ^ (sm_lane_index[i] * step);
+  FOR_HALF
+  differ |= (v[i] - v[0]) ^ (sm_lane_index[i] * step);
   return differ == 0;
 #endif
 }
@@ -121,10 +139,16 @@ static inline int sm_is_row(const uint32_t *v, uint32_t step) {
 static inline int sm_is_same(const uint32_t *v) {
 #if defined(__AVX512F__)
   return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(v), _mm512_set1_epi32((int)v[0])) == 0;
+#elif defined(__AVX2__)
+  const __m256i_u *const half = (const __m256i_u *)(const void *)v;
+  const __m256i first = _mm256_set1_epi32((int)v[0]);
+  const __m256i any = _mm256_or_si256(_mm256_xor_si256(_mm256_loadu_si256(half), first),
+                                      _mm256_xor_si256(_mm256_loadu_si256(half + 1), first));
+  return _mm256_testz_si256(any, any);
 #else
   uint32_t differ = 0;
-  for (unsigned i = 0; i < SM_HALF; i++)
-    differ |= v[i] ^ v[0];
+  FOR_HALF
+  differ |= v[i] ^ v[0];
   return differ == 0;
 #endif
 }
@@ -170,6 +194,57 @@ static inline void sm_add_carries(uint32_t *d, const uint32_t *a, const uint32_t
 #else
   FOR_LANES
   d[i] = a[i] + b[i] + (mask & sm_lane_bit[i] ? 1u : 0);
+#endif
+}
+
+/* Computes the 64-bit sums c + a * b, whose halves are in separate registers. Results may replace
+ * operands. */
+static inline void sm_mad_wide(uint32_t *lo, uint32_t *hi, const uint32_t *a, const uint32_t *b,
+                               const uint32_t *c_lo, const uint32_t *c_hi, int is_signed) {
+#if defined(__AVX512F__)
+  enum { ODD = 0xaaaa };
+  const __m512i minus_one = _mm512_set1_epi32(-1);
+  for (unsigned k = 0; k < SM_LANES; k += SM_HALF) {
+    const __m512i x = _mm512_load_si512(a + k), y = _mm512_load_si512(b + k);
+    const __m512i x_odd = _mm512_srli_epi64(x, 32), y_odd = _mm512_srli_epi64(y, 32);
+    const __m512i even = is_signed ? _mm512_mul_epi32(x, y) : _mm512_mul_epu32(x, y);
+    const __m512i odd = is_signed ? _mm512_mul_epi32(x_odd, y_odd) : _mm512_mul_epu32(x_odd, y_odd);
+    const __m512i low = _mm512_mask_blend_epi32(ODD, even, _mm512_slli_epi64(odd, 32));
+    const __m512i high = _mm512_mask_blend_epi32(ODD, _mm512_srli_epi64(even, 32), odd);
+    const __m512i c = _mm512_load_si512(c_lo + k), sum = _mm512_add_epi32(low, c);
+    const __m512i rest = _mm512_add_epi32(high, _mm512_load_si512(c_hi + k));
+    _mm512_store_si512(lo + k, sum);
+    _mm512_store_si512(
+        hi + k, _mm512_mask_sub_epi32(rest, _mm512_cmplt_epu32_mask(sum, c), rest, minus_one));
+  }
+#elif defined(__AVX2__)
+  enum { ODD = 0xaa };
+  const __m256i one = _mm256_set1_epi32(1);
+#define ROW(p)       ((__m256i *)(void *)((p) + k))
+#define CONST_ROW(p) _mm256_load_si256((const __m256i *)(const void *)((p) + k))
+  for (unsigned k = 0; k < SM_LANES; k += 8) {
+    const __m256i x = CONST_ROW(a), y = CONST_ROW(b);
+    const __m256i x_odd = _mm256_srli_epi64(x, 32), y_odd = _mm256_srli_epi64(y, 32);
+    const __m256i even = is_signed ? _mm256_mul_epi32(x, y) : _mm256_mul_epu32(x, y);
+    const __m256i odd = is_signed ? _mm256_mul_epi32(x_odd, y_odd) : _mm256_mul_epu32(x_odd, y_odd);
+    const __m256i low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), ODD);
+    const __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, ODD);
+    const __m256i c = CONST_ROW(c_lo), sum = _mm256_add_epi32(low, c);
+    const __m256i no_carry = _mm256_cmpeq_epi32(_mm256_max_epu32(sum, c), sum);
+    const __m256i rest = _mm256_add_epi32(high, CONST_ROW(c_hi));
+    _mm256_store_si256(ROW(lo), sum);
+    _mm256_store_si256(ROW(hi), _mm256_add_epi32(rest, _mm256_add_epi32(one, no_carry)));
+  }
+#undef ROW
+#undef CONST_ROW
+#else
+  FOR_LANES {
+    const uint64_t c = (uint64_t)c_hi[i] << 32 | c_lo[i];
+    const uint64_t sum = c + (is_signed ? (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i])
+                                        : (uint64_t)a[i] * b[i]);
+    lo[i] = (uint32_t)sum;
+    hi[i] = (uint32_t)(sum >> 32);
+  }
 #endif
 }
 
