@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/sm/exec/sem_mufu.h"
 #include "emulator/sm/state.h"
 #include "tests/sm/harness.h"
 #include "tests/sm/quad.h"
@@ -141,6 +142,16 @@ static u32 half_of(float f, int mode) {
   return out;
 }
 
+/* Converts a double to an integer within limits. NaN becomes 0. */
+static u32 to_word(double x, double least, double most) {
+  return x != x ? 0 : (u32)(int64_t)(x < least ? least : x > most ? most : x);
+}
+
+/* Converts radians to turns, as ptxas does before MUFU.SIN and MUFU.COS. */
+static u32 turns(u32 a) {
+  return flush(bits32(IN_ROUND(FE_TOWARDZERO, float, VF(flush(a)) * 0x1.45f306p-3f)));
+}
+
 /* X(name, constraint letter and C type of operands and result, PTX, expected result) */
 #define F32_OPS(X, suffix, mode)                                                                   \
   X(add_##suffix, r, u32, "add." #suffix ".f32 %0, %1, %2;",                                       \
@@ -157,6 +168,14 @@ static u32 half_of(float f, int mode) {
     bits32(IN_ROUND(mode, float, sqrtf(VF(a)))))                                                   \
   X(from_s32_##suffix, r, u32, "cvt." #suffix ".f32.s32 %0, %1;",                                  \
     bits32(IN_ROUND(mode, float, (float)*(volatile int32_t[]){(int32_t)a})))                       \
+  X(from_u32_##suffix, r, u32, "cvt." #suffix ".f32.u32 %0, %1;",                                  \
+    bits32(IN_ROUND(mode, float, (float)*(volatile u32[]){a})))                                    \
+  X(to_s32_##suffix, r, u32, "cvt." #suffix "i.s32.f32 %0, %1;",                                   \
+    to_word(IN_ROUND(mode, double, rint(*(volatile double[]){f32(a)})), INT32_MIN, INT32_MAX))     \
+  X(to_u32_##suffix, r, u32, "cvt." #suffix "i.u32.f32 %0, %1;",                                   \
+    to_word(IN_ROUND(mode, double, rint(*(volatile double[]){f32(a)})), 0, UINT32_MAX))            \
+  X(to_u32_ftz_##suffix, r, u32, "cvt." #suffix "i.ftz.u32.f32 %0, %1;",                           \
+    to_word(IN_ROUND(mode, double, rint(*(volatile double[]){f32(flush(a))})), 0, UINT32_MAX))     \
   X(dadd_##suffix, l, u64, "add." #suffix ".f64 %0, %1, %2;",                                      \
     bits64(IN_ROUND(mode, double, VD(a) + VD(b))))                                                 \
   X(dmul_##suffix, l, u64, "mul." #suffix ".f64 %0, %1, %2;",                                      \
@@ -218,6 +237,11 @@ static u32 half_of(float f, int mode) {
     : f64(a) == f64(b) ? a | b                                                                     \
     : f64(a) < f64(b)  ? a                                                                         \
                        : b)                                                                         \
+  X(ex2, r, u32, "ex2.approx.ftz.f32 %0, %1;", sem_ex2(a))                                         \
+  X(lg2, r, u32, "lg2.approx.ftz.f32 %0, %1;", sem_lg2(a))                                         \
+  X(rsqrt, r, u32, "rsqrt.approx.ftz.f32 %0, %1;", sem_rsq(a))                                     \
+  X(sin, r, u32, "sin.approx.ftz.f32 %0, %1;", sem_turn(turns(a), false))                          \
+  X(cos, r, u32, "cos.approx.ftz.f32 %0, %1;", sem_turn(turns(a), true))                           \
   X(frnd_rm, r, u32, "cvt.rmi.f32.f32 %0, %1;", bits32(floorf(f32(a))))                            \
   X(dfrnd_rn, l, u64, "cvt.rni.f64.f64 %0, %1;", bits64(rint(f64(a))))
 

@@ -88,30 +88,48 @@ static inline double round_f64(double x, enum sem_round mode) {
   }
 }
 
-/* From f32 to s32. */
+/* Converts a float, which is already rounded to an integer, to 32 bits. unordered is the result for
+ * NaN. */
+static inline uint32_t float_to_s32(float x, uint32_t unordered) {
+  const float limit = 0x1p31f;
+  const bool inside = x > -limit && x < limit;
+  const int32_t v = (int32_t)(inside ? x : 0);
+  const uint32_t edge = x > 0 ? 0x7fffffffu : x < 0 ? 0x80000000u : unordered;
+  return inside ? (uint32_t)v : edge;
+}
+
+static inline uint32_t float_to_u32(float x, uint32_t unordered) {
+  const float half = 0x1p31f; /* hosts convert to signed words */
+  const bool inside = x > -1 && x < 2 * half, high = x >= half;
+  const int32_t v = (int32_t)(inside ? (high ? x - half : x) : 0);
+  const uint32_t edge = x > 0 ? 0xffffffffu : x < 0 ? 0 : unordered;
+  return inside ? (uint32_t)v + (high ? 0x80000000u : 0) : edge;
+}
+
+/* From f32 to s32 or u32. */
 EACH_WARP(f2i_fast) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source_f32(w, u, 1, &t);
-  const float limit = 0x1p31f;
   const uint32_t nan = u->convert.ntz ? 0 : 0x80000000u;
   const enum sem_round mode = u->round;
 #define CONVERT(how)                                                                               \
-  FOR_LANES {                                                                                      \
-    float x = round_f32(sem_f32(b[i]), how);                                                       \
-    bool inside = x > -limit && x < limit;                                                         \
-    int32_t v = (int32_t)(inside ? x : 0);                                                         \
-    uint32_t edge = x > 0 ? 0x7fffffffu : x < 0 ? 0x80000000u : nan;                               \
-    r[i] = inside ? (uint32_t)v : edge;                                                            \
+  if (u->convert.is_signed) {                                                                      \
+    FOR_LANES                                                                                      \
+    r[i] = float_to_s32(round_f32(sem_f32(b[i]), how), nan);                                       \
+  } else {                                                                                         \
+    FOR_LANES                                                                                      \
+    r[i] = float_to_u32(round_f32(sem_f32(b[i]), how), nan);                                       \
   }
-  if (mode == SEM_RZ)
+  if (mode == SEM_RZ) {
     CONVERT(SEM_RZ)
-  else if (mode == SEM_RM)
+  } else if (mode == SEM_RM) {
     CONVERT(SEM_RM)
-  else if (mode == SEM_RP)
+  } else if (mode == SEM_RP) {
     CONVERT(SEM_RP)
-  else
+  } else {
     CONVERT(SEM_RN)
+  }
 #undef CONVERT
   RESULT_END;
 }
@@ -144,19 +162,21 @@ EACH_WARP(i2f) {
   return DONE;
 }
 
-/* From s32 or u32 to f32, rounded to nearest. */
+/* From s32 or u32 to f32. */
 EACH_WARP(i2f_fast) {
-  RESULT(u->d);
-  struct sm_lanes t;
+  struct sm_lanes t, out;
   const uint32_t *b = source(w, u, 1, &t);
+  uint32_t *r = LIKELY(m == SM_ALL_LANES) ? REG(u->d) : out.l;
   if (u->convert.is_signed) {
-    FOR_LANES
-    r[i] = sem_bits32((float)(int32_t)b[i]);
+    IN_ROUND(u->round, r, b, b, b, FOR_LANES r[i] = sem_bits32((float)(int32_t)b[i]));
   } else {
-    FOR_LANES
-    r[i] = sem_bits32((float)((double)(int32_t)(b[i] >> 1) * 2 + (double)(int32_t)(b[i] & 1)));
+    IN_ROUND(u->round, r, b, b, b,
+             FOR_LANES r[i] = sem_bits32(
+                 (float)((double)(int32_t)(b[i] >> 1) * 2 + (double)(int32_t)(b[i] & 1))));
   }
-  RESULT_END;
+  if (UNLIKELY(m != SM_ALL_LANES))
+    sm_blend(REG(u->d), r, m);
+  return DONE;
 }
 
 EACH_WARP(f2f) {

@@ -177,16 +177,12 @@ unsigned sm_choose_hmnmx2(struct lowering *l, unsigned handler) {
 
 unsigned sm_choose_f2i(struct lowering *l, unsigned handler) {
   const struct sm_uop *u = l->u;
-  return u->convert.from == SM_FLOAT_NONE && u->convert.width == 32 && u->convert.is_signed
-             ? SM_H_f2i_fast
-             : handler;
+  return u->convert.from == SM_FLOAT_NONE && u->convert.width == 32 ? SM_H_f2i_fast : handler;
 }
 
 unsigned sm_choose_i2f(struct lowering *l, unsigned handler) {
   const struct sm_uop *u = l->u;
-  return u->convert.to == SM_FLOAT_NONE && u->convert.width == 32 && u->round == SEM_RN
-             ? SM_H_i2f_fast
-             : handler;
+  return u->convert.to == SM_FLOAT_NONE && u->convert.width == 32 ? SM_H_i2f_fast : handler;
 }
 
 /* Only the plain form is supported. For the others it is not known which half of c is kept. */
