@@ -1,13 +1,16 @@
 /* Fuzzes the interpreter: random code must end with a result, never with a crash or a hang. Words
  * have real opcodes and random fields, or are compiled instructions with flipped bits. They are in
- * sections of code that jump and store anywhere.
+ * sections of code that jump and store anywhere. Then other sections run several times: one warp
+ * after the other with general handlers, and in batches with specialised handlers on each build of
+ * the core. All must end in the same state.
  *
- *   interp_fuzz CORPUS [sections [seed]] */
+ *   interp_fuzz CORPUS [sections [seed [compared sections]]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/sm/lower/note.h"
 #include "emulator/sm/sm.h"
 #include "emulator/sm/state.h"
 #include "gpu/hw/texture.h"
@@ -19,6 +22,7 @@ enum {
   SECTION_MAX = 128,
   DATA = 1 << 14,
   DEFAULT_SECTIONS = 20000,
+  DEFAULT_COMPARED = 3000,
   LIMIT = 2000, /* instructions; LONG_LIMIT in some sections reaches the end of a turn */
   LONG_LIMIT = 20000,
 };
@@ -128,6 +132,13 @@ static unsigned prologue(uint64_t (*word)[2]) {
   return COUNT;
 }
 
+static void random_bank(uint8_t *bank) {
+  for (unsigned k = 0; k < BANK; k += 8) {
+    uint64_t v = random64() % 3 ? DATA_AT + random64() % (DATA / 16) * 16 : random64();
+    memcpy(bank + k, &v, 8);
+  }
+}
+
 /* --- textures ---------------------------------------------------------------- */
 
 /* Headers are at the start of the data, samplers after them. Handles are mostly 0, the high words
@@ -210,9 +221,176 @@ static const struct sm_watch watch = {.check = true,
                                       .profile = true,
                                       .count = count};
 
+/* --- batches ----------------------------------------------------------------------- */
+
+static bool is_clock(int64_t special) {
+  enum { CLOCK = 1, CLOCKLO = 80, GLOBALTIMERHI = 83 };
+  return special == CLOCK || (special >= CLOCKLO && special <= GLOBALTIMERHI);
+}
+
+/* Returns whether the order of warps may change what an instruction does: it may write memory that
+ * other warps read, read a clock, or wait for other warps. */
+static bool depends_on_order(const uint64_t word[2]) {
+  struct sm_insn insn;
+  struct sm_uop u;
+  struct sm_note note = {0};
+  sm_decode(word, &insn);
+  sm_lower(&u, &insn, CODE_AT, SM_RZ, sm_core(), &note);
+  for (unsigned k = 0; k < insn.operand_count; k++)
+    if (insn.operand[k].kind == SM_OPERAND_SPECIAL && is_clock(insn.operand[k].value))
+      return true;
+  return note.handler == SM_H_bar || (note.space != SM_SPACE_NONE && note.space != SM_SPACE_LOCAL &&
+                                      note.access != SM_ACCESS_LOAD);
+}
+
+/* Makes instructions for a comparison. Most do not access memory and do not jump, because a section
+ * that faults is not compared. */
+static void comparable_word(uint64_t word[2], uint32_t registers) {
+  for (;;) {
+    random64() % 2 ? mutated_word(word) : random_word(word);
+    if (!is_executed(word, registers) || depends_on_order(word))
+      continue;
+    struct sm_insn insn;
+    struct sm_uop u;
+    struct sm_note note = {0};
+    sm_decode(word, &insn);
+    sm_lower(&u, &insn, CODE_AT, registers, sm_core(), &note);
+    const bool risky = note.space != SM_SPACE_NONE || note.klass == SM_CLASS_CONTROL;
+    if (!risky || random64() % 16 == 0)
+      return;
+  }
+}
+
+/* A copy of what a program can observe: registers and predicates of the lanes that exist. */
+struct registers {
+  uint32_t r[SM_SLOT_R + SM_RZ][SM_LANES], pred[SM_PRED_FILE];
+};
+
+static void copy_registers(struct registers *to, const struct sm_warp *w, uint32_t registers) {
+  memset(to, 0, sizeof *to);
+  memcpy(to->r[SM_SLOT_UR], w->file + SM_SLOT_UR * SM_REG_BYTES, SM_UR_COUNT * SM_REG_BYTES);
+  memcpy(to->r[SM_SLOT_R], w->file + SM_SLOT_R * SM_REG_BYTES, (size_t)registers * SM_REG_BYTES);
+  memcpy(to->pred, w->pred, sizeof to->pred);
+  to->pred[SM_PRED_DISCARD] = 0;
+  for (unsigned k = 0; k < SM_PRED_UNIFORM; k++)
+    to->pred[k] &= w->lanes;
+  for (unsigned k = SM_SLOT_R; k < SM_SLOT_R + registers; k++)
+    for (unsigned lane = 0; lane < SM_LANES; lane++)
+      to->r[k][lane] = w->lanes >> lane & 1 ? to->r[k][lane] : 0;
+}
+
+/* Runs a section, and copies the registers of each warp. */
+static enum sm_result run_section(struct sm_worker *worker, struct sm_grid *grid,
+                                  struct registers *warps) {
+  enum { BUDGET = 100000 };
+  struct sm_fault fault = {0};
+  sm_code_invalidate(grid->code);
+  struct sm_cta *cta = sm_cta_start(worker, grid, 0, 0, 0);
+  if (!cta)
+    exit(1);
+  const enum sm_result result = sm_cta_run(worker, cta, BUDGET, &fault);
+  for (uint32_t k = 0; k < cta->warps; k++)
+    copy_registers(&warps[k], sm_warp_at(cta, k), grid->registers);
+  sm_cta_finish(worker, cta);
+  return result;
+}
+
+/* Prints the first difference of two runs, and the section. */
+static void print_difference(const struct space *space, long n, unsigned level,
+                             const struct registers *batched, const struct registers *single,
+                             unsigned warps) {
+  const size_t words = sizeof *batched / sizeof(uint32_t);
+  unsigned w = 0;
+  size_t at = 0;
+  while (w < warps && !memcmp(&batched[w], &single[w], sizeof *batched))
+    w++;
+  while (w < warps && at < words &&
+         ((const uint32_t *)&batched[w])[at] == ((const uint32_t *)&single[w])[at])
+    at++;
+  fprintf(stderr, "section %ld differs with batches, build %u of the core", n, level);
+  if (w < warps)
+    fprintf(stderr, ": warp %u, slot %zu (R0 is %d, then the predicates), lane %zu", w,
+            at / SM_LANES, SM_SLOT_R, at % SM_LANES);
+  fprintf(stderr, "\n");
+  for (uint64_t k = 0; k < space->code_bytes; k += SM_INSN_BYTES) {
+    struct sm_insn insn;
+    char text[256] = "?";
+    uint64_t word[2];
+    memcpy(word, space->code + k, sizeof word);
+    if (sm_decode(word, &insn))
+      sm_disassemble(&insn, k, text, sizeof text);
+    fprintf(stderr, "  %s\n", text);
+  }
+}
+
+/* Compares batches, on each build of the core, with single warps on the build that runs everywhere.
+ * Returns false at the first difference. */
+static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker *worker,
+                            long sections) {
+  enum { WARPS = 9, WORDS = 24 };
+  static const uint64_t exit_word[2] = {0x000000000000794d, 0x000fea0003800000};
+  static const struct sm_watch nothing = {0}; /* a watched grid runs without batches */
+  static struct registers expected[WARPS], found[WARPS];
+  const struct sm_memory memory = {find, space};
+  struct sm_code *const single = sm_code_create(&memory), *const batched = sm_code_create(&memory);
+  if (!single || !batched)
+    return false;
+  sm_code_annotate(single);
+  long done = 0;
+  bool equal = true;
+  for (long n = 0; n < sections && equal; n++) {
+    const uint32_t registers = 32 + (uint32_t)(random64() % 33);
+    const uint32_t threads = 1 + (uint32_t)(random64() % (WARPS * SM_LANES));
+    space->code_bytes = WORDS * sizeof exit_word;
+    for (unsigned k = prologue((uint64_t(*)[2])space->code); k < WORDS - 1; k++) {
+      uint64_t word[2];
+      comparable_word(word, registers);
+      memcpy(space->code + k * sizeof word, word, sizeof word);
+    }
+    memcpy(space->code + (WORDS - 1) * sizeof exit_word, exit_word, sizeof exit_word);
+    random_bank(bank);
+    struct sm_grid grid = {.code = single,
+                           .memory = memory,
+                           .program = CODE_AT,
+                           .grid = {1, 1, 1},
+                           .block = {threads, 1, 1},
+                           .registers = registers,
+                           .shared_bytes = 4096,
+                           .local_low = 256,
+                           .shared_window = 0x729400000000,
+                           .local_window = 0x729300000000,
+                           .sm_count = 1,
+                           .watch = &nothing};
+    for (unsigned b = 0; b < SM_BANKS; b++) {
+      grid.bank[b].data = bank;
+      grid.bank[b].size = BANK;
+    }
+    memset(expected, 0, sizeof expected);
+    sm_core_override = sm_core_build(0);
+    const enum sm_result result = run_section(worker, &grid, expected);
+    done += result == SM_DONE;
+    grid.code = batched;
+    grid.watch = NULL;
+    for (unsigned level = 0; level < SM_CORE_BUILDS && equal && result != SM_PREEMPTED; level++) {
+      if (!(sm_core_override = sm_core_build(level)))
+        continue;
+      memset(found, 0, sizeof found);
+      equal = run_section(worker, &grid, found) == result &&
+              (result != SM_DONE || !memcmp(expected, found, sizeof expected));
+      if (!equal)
+        print_difference(space, n, level, found, expected, WARPS);
+    }
+  }
+  sm_core_override = NULL;
+  printf("%ld sections compared, of which %ld ended\n", sections, done);
+  sm_code_destroy(single);
+  sm_code_destroy(batched);
+  return equal && done >= sections / 2;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2 || !read_corpus(argv[1])) {
-    fprintf(stderr, "usage: interp_fuzz CORPUS [sections [seed]]\n");
+    fprintf(stderr, "usage: interp_fuzz CORPUS [sections [seed [compared sections]]]\n");
     return 2;
   }
   const long sections = argc > 2 ? atol(argv[2]) : DEFAULT_SECTIONS;
@@ -241,10 +419,7 @@ int main(int argc, char **argv) {
       while (random64() % 4096 && !is_executed(word, registers));
       memcpy(space.code + k * 16, word, 16);
     }
-    for (unsigned k = 0; k < BANK; k += 8) {
-      uint64_t v = random64() % 3 ? DATA_AT + random64() % (DATA / 16) * 16 : random64();
-      memcpy(bank + k, &v, 8);
-    }
+    random_bank(bank);
     sm_code_invalidate(code);
     struct sm_grid grid = {.code = code,
                            .memory = memory,
@@ -283,6 +458,8 @@ int main(int argc, char **argv) {
     printf(" %ld", kinds[k]);
   printf("\n%" PRIu64 " instructions, %ld reports, %ld requests of textures\n",
          sm_worker_instructions(worker), reports, requests);
+  const bool equal =
+      compare_batches(&space, bank, worker, argc > 4 ? atol(argv[4]) : DEFAULT_COMPARED);
   sm_code_destroy(plain);
   sm_code_destroy(watched);
   sm_worker_destroy(worker);
@@ -290,5 +467,5 @@ int main(int argc, char **argv) {
   free(space.code);
   free(space.data);
   free(real);
-  return sections >= DEFAULT_SECTIONS && !requests;
+  return !equal || (sections >= DEFAULT_SECTIONS && !requests);
 }
