@@ -139,7 +139,8 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   FOR_MASK(n, w->breg_used)
   memset(&w->breg[n], 0, sizeof w->breg[n]);
   w->breg_used = 0;
-  memset(w->file, 0, (size_t)(SM_SLOT_UR + cta->ur_dirty) * SM_REG_BYTES);
+  /* Nothing writes the zero registers, and nothing reads the discard registers. */
+  memset(w->file + SM_SLOT_UR * SM_REG_BYTES, 0, (size_t)cta->ur_dirty * SM_REG_BYTES);
   memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
   if (grid->l1)
     fill_with_leftovers(w);

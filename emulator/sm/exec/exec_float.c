@@ -1,5 +1,6 @@
 /* Interpreter core: single precision and the special functions. */
 #include "emulator/sm/exec/exec_round.h"
+#include "emulator/sm/exec/fast_mufu.h"
 
 #define F(x) sem_f32(x)
 
@@ -238,10 +239,43 @@ EACH_WARP(fswzadd) {
 
 /* --- special functions ---------------------------------------------------- */
 
+/* Computes a special function for all lanes in a faster way. Returns false if fast_mufu.h has none,
+ * or if a lane is in doubt. */
+static inline bool fast_mufu(uint32_t *r, const uint32_t *b, enum sem_mufu function) {
+  switch (function) {
+#define CASE(name, call)                                                                           \
+  case name: {                                                                                     \
+    uint32_t doubt = 0;                                                                            \
+    FOR_LANES r[i] = call;                                                                         \
+    return !doubt;                                                                                 \
+  }
+#if defined(SM_FAST_MUFU)
+    CASE(SEM_MUFU_COS, fast_turn(b[i], true, &doubt))
+    CASE(SEM_MUFU_SIN, fast_turn(b[i], false, &doubt))
+    CASE(SEM_MUFU_EX2, fast_ex2(b[i], &doubt))
+    CASE(SEM_MUFU_LG2, fast_lg2(b[i], &doubt))
+#endif
+#undef CASE
+#if defined(SM_FAST_RSQ)
+  case SEM_MUFU_RSQ:
+    return fast_rsq(r, b);
+#endif
+  default:
+    return false;
+  }
+}
+
 EACH_WARP(mufu) {
-  RESULT(u->d);
-  struct sm_lanes t;
+  struct sm_lanes t, fast;
   const uint32_t *b = source_f32(w, u, 1, &t);
+  if (LIKELY(fast_mufu(fast.l, b, u->mufu.function))) {
+    if (LIKELY(m == SM_ALL_LANES))
+      memcpy(REG(u->d), fast.l, SM_REG_BYTES);
+    else
+      sm_blend(REG(u->d), fast.l, m);
+    return DONE;
+  }
+  RESULT(u->d);
   switch ((enum sem_mufu)u->mufu.function) {
 #define CASE(name, call)                                                                           \
   case name:                                                                                       \
