@@ -174,6 +174,21 @@ template <class T, int N> OCL_FN vec<T, N> elements_of(vec<uint, 4> words) {
   return r;
 }
 
+/* ---- words and their parts, for variables that keep their values over a loop ----------- */
+
+OCL_FN uint word_of(half a, half b) {
+  return (uint)b.bits << 16 | a.bits;
+}
+OCL_FN uint word_of(ushort a, ushort b) {
+  return (uint)b << 16 | a;
+}
+OCL_FN uint word_of(uchar a, uchar b, uchar c, uchar d) {
+  return (uint)d << 24 | (uint)c << 16 | (uint)b << 8 | a;
+}
+template <class T> OCL_FN T part_of_word(uint word, uint part) {
+  return matrix_element(word >> part * 8 * sizeof(T), T());
+}
+
 /* ---- A and B ------------------------------------------------------------------------- */
 
 #define OCL_MATRIX_LOAD(name, USE, BITS, T, N)                                                     \

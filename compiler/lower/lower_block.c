@@ -53,13 +53,72 @@ static bool find_order(struct lower *lower, LLVMValueRef function, struct order 
   return true;
 }
 
-/* Declares for each variable v of the phi's leaves a variable vi, which the predecessors set. */
+/* Whether a phi, perhaps by way of other phis, of which it looks at *limit, is an argument of a
+ * function in device/matrix.cuh. */
+static bool feeds_matrices(LLVMValueRef phi, unsigned *limit) {
+  for (LLVMUseRef use = LLVMGetFirstUse(phi); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsACallInst(user) && lower_call_is_matrix(LLVMGetCalledValue(user)))
+      return true;
+    if (!LLVMIsAPHINode(user) || !*limit)
+      continue;
+    --*limit;
+    if (feeds_matrices(user, limit))
+      return true;
+  }
+  return false;
+}
+
+/* Returns how many leaves of a phi share a variable vi. The instructions of the tensor cores take
+ * words of 32 bits, and NVRTC would pack and unpack smaller elements at each turn of a loop. */
+static unsigned leaves_of_word(const struct leaves *leaves, LLVMValueRef phi) {
+  enum { OTHER_PHIS = 8 };
+  unsigned limit = OTHER_PHIS;
+  const enum scalar kind = leaves->count ? leaves->at[0].kind : SCALAR_U32;
+  const unsigned bits = kind == SCALAR_U8 ? 8 : kind == SCALAR_U16 || kind == SCALAR_HALF ? 16 : 32;
+  const bool packs = LLVMGetTypeKind(LLVMTypeOf(phi)) == LLVMVectorTypeKind && bits < 32 &&
+                     leaves->count % (32 / bits) == 0 && feeds_matrices(phi, &limit);
+  return packs ? 32 / bits : 1;
+}
+
+/* Declares for each variable v of the phi's leaves, or the first of each word, a variable vi, which
+ * the predecessors set. */
 static void declare_phi(struct lower *lower, LLVMValueRef phi) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(phi));
+  const unsigned each = leaves_of_word(&leaves, phi);
   for (unsigned i = 0; i < leaves.count; i++) {
     const char *name = lower_variable(lower, phi, i, leaves.at[i].kind);
-    text_printf(&lower->locals[leaves.at[i].kind],
-                leaves.at[i].kind == SCALAR_POINTER ? ", *%si" : ", %si", name);
+    struct text *locals = &lower->locals[each > 1 ? SCALAR_U32 : leaves.at[i].kind];
+    if (i % each == 0)
+      text_printf(locals, "%s%s%si", locals->size ? ", " : "",
+                  leaves.at[i].kind == SCALAR_POINTER ? "*" : "", name);
+  }
+}
+
+/* Sets a phi's variables to the leaves of a value. */
+static void set_phi(struct lower *lower, LLVMValueRef phi, LLVMValueRef value) {
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(phi));
+  const unsigned each = leaves_of_word(&leaves, phi);
+  for (unsigned i = 0; i < leaves.count; i += each) {
+    text_printf(&lower->body,
+                each > 1 ? "%si = ocl::word_of(" : "%si = ", lower_use(lower, phi, i));
+    for (unsigned k = 0; k < each; k++)
+      text_printf(&lower->body, k ? ", %s" : "%s", lower_use(lower, value, i + k));
+    text_puts(&lower->body, each > 1 ? ");\n" : ";\n");
+  }
+}
+
+/* Copies a phi's variables at the head of its block. */
+static void copy_phi(struct lower *lower, LLVMValueRef phi) {
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(phi));
+  const unsigned each = leaves_of_word(&leaves, phi);
+  for (unsigned i = 0; i < leaves.count; i++) {
+    const char *name = lower_use(lower, phi, i);
+    if (each > 1)
+      text_printf(&lower->body, "%s = ocl::part_of_word<%s>(%si, %u);\n", name,
+                  scalar_names[leaves.at[i].kind], lower_use(lower, phi, i - i % each), i % each);
+    else
+      text_printf(&lower->body, "%s = %si;\n", name, name);
   }
 }
 
@@ -70,14 +129,11 @@ static bool is_phi(LLVMValueRef instruction) {
 static void set_phis(struct lower *lower, LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(to); is_phi(phi);
        phi = LLVMGetNextInstruction(phi)) {
-    unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(phi));
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
       if (LLVMGetIncomingBlock(phi, k) != from)
         continue;
-      LLVMValueRef value = LLVMGetIncomingValue(phi, k);
-      for (unsigned i = 0; i < leaves && !LLVMIsUndef(value); i++)
-        text_printf(&lower->body, "%si = %s;\n", lower_use(lower, phi, i),
-                    lower_use(lower, value, i));
+      if (!LLVMIsUndef(LLVMGetIncomingValue(phi, k)))
+        set_phi(lower, phi, LLVMGetIncomingValue(phi, k));
       break;
     }
   }
@@ -271,10 +327,7 @@ static void print_instruction(struct lower *lower, LLVMBasicBlockRef block,
   }
   switch (opcode) {
   case LLVMPHI:
-    for (unsigned i = 0; i < lower_leaf_count(lower, LLVMTypeOf(instruction)); i++) {
-      const char *name = lower_use(lower, instruction, i);
-      text_printf(&lower->body, "%s = %si;\n", name, name);
-    }
+    copy_phi(lower, instruction);
     break;
   case LLVMAlloca:
     print_alloca(lower, instruction);

@@ -85,6 +85,12 @@ static bool is_matrix_function(const char *base) {
   return !strncmp(base, prefix, sizeof prefix - 1);
 }
 
+bool lower_call_is_matrix(LLVMValueRef callee) {
+  struct mangle mangle;
+  return LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) &&
+         mangle_parse(LLVMGetValueName(callee), &mangle) && is_matrix_function(mangle.base);
+}
+
 static const char *device_file(const char *name) {
   for (unsigned i = 0; i < device_file_count; i++)
     if (!strcmp(device_files[i].name, name))

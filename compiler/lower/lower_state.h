@@ -226,6 +226,8 @@ void lower_call(struct lower *lower, LLVMValueRef instruction);
 const char *lower_result_type(struct lower *lower, const struct function *function);
 bool lower_call_needs_hidden(const char *symbol);
 bool lower_call_uses_active(const char *symbol);
+/* Returns whether the value is a function of device/matrix.cuh. */
+bool lower_call_is_matrix(LLVMValueRef callee);
 
 /* lower_printf.c */
 bool lower_is_printf(const char *symbol);

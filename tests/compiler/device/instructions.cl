@@ -93,6 +93,25 @@ kernel void matrix_integers(global const char *restrict a, global const uchar *r
                                      tegracl_matrix_load_b_u8(b, 3, 32), (int8)1);
   tegracl_matrix_store_c_s32(c, d, 2, 16);
 }
+// HMMA.16816.F16 no PRMT
+kernel void matrix_half_sums(global const half *restrict a, global half *c, uint n) {
+  half8 sum = 0;
+  for (uint k = 0; k < n; k += 16)
+    sum = tegracl_matrix_mad_f16(tegracl_matrix_load_a_f16(a + k, 2, n),
+                                 tegracl_matrix_load_b_f16(a + k, 3, n), sum);
+  tegracl_matrix_store_c_f16(c, sum, 2, 16);
+}
+// IMMA.16832.S8.S8 no PRMT
+kernel void matrix_fetched_before(global const char *restrict a, global int *c, uint n) {
+  int8 sum = 0;
+  char16 x = tegracl_matrix_load_a_s8(a, 2, n), y = tegracl_matrix_load_b_s8(a, 3, n);
+  for (uint k = 32; k < n; k += 32) {
+    sum = tegracl_matrix_mad_i8(x, y, sum);
+    x = tegracl_matrix_load_a_s8(a + k, 2, n);
+    y = tegracl_matrix_load_b_s8(a + k, 3, n);
+  }
+  tegracl_matrix_store_c_s32(c, tegracl_matrix_mad_i8(x, y, sum), 2, 16);
+}
 // VOTE.ALL
 kernel void sub_group_vote(global int *a) {
   a[get_global_id(0)] = sub_group_all(a[get_global_id(0)] > 0);

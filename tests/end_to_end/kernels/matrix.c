@@ -425,6 +425,76 @@ static void check_product(const struct test *test, const struct product *product
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+/* ---- vectors in loops ------------------------------------------------------------------- */
+
+/* Returns the bits of a small integer. */
+static uint32_t bits_of_integer(enum type type, unsigned n) {
+  int exponent = 25;
+  switch (type) {
+  case BF16:
+    return bits_of((float)n) >> 16;
+  case F32:
+    return bits_of((float)n);
+  case F16:
+    for (; n && n < 1024; n *= 2)
+      exponent--;
+    return n ? (uint32_t)exponent << 10 | (n & 1023) : 0;
+  default:
+    return n;
+  }
+}
+
+/* Fills a matrix with integers below the limit, which are in bits_of_integer's form. */
+static void make_integers(struct matrix *matrix, enum use use, enum type type, unsigned limit,
+                          unsigned k) {
+  for (unsigned row = 0; row < (use == USE_B ? k : LINES); row++)
+    for (unsigned column = 0; column < (use == USE_A ? k : LINES); column++)
+      matrix->at[row][column] = bits_of_integer(type, random_bits() % limit);
+  make_vectors(matrix, use, type);
+}
+
+static void check_turns(const struct test *test, const char *name, enum type type, enum type sum) {
+  enum { TURNS = 5 };
+  static struct matrix a[2], b, c, d;
+  static uint8_t both[2 * LANES * WORD_BITS];
+  const size_t items = LANES, half_bytes = LANES * elements_of(USE_A, type) * types[type].bits / 8;
+  const cl_uint turns = TURNS;
+  const unsigned k_count = types[type].k;
+  for (int i = 0; i < 2; i++) {
+    make_integers(&a[i], USE_A, type, 4, k_count);
+    memcpy(both + i * half_bytes, a[i].vectors, half_bytes);
+  }
+  make_integers(&b, USE_B, type, 2, k_count);
+  make_integers(&c, USE_C, sum, 8, k_count);
+  write_buffer(test, test->vectors[0], both, 2 * half_bytes);
+  write_buffer(test, test->vectors[1], b.vectors, sizeof b.vectors);
+  write_buffer(test, test->vectors[2], c.vectors, sizeof c.vectors);
+  cl_kernel kernel = kernel_of(test, "turns", name);
+  for (cl_uint i = 0; i < 4; i++)
+    CHECK_CL(clSetKernelArg(kernel, i, sizeof(cl_mem), &test->vectors[i]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 4, sizeof turns, &turns), CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueNDRangeKernel(test->opencl.queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL),
+      CL_SUCCESS);
+  read_buffer(test, test->vectors[3], d.vectors, sizeof d.vectors);
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned i = 0; i < 8; i++) {
+      unsigned row, column;
+      place_of(USE_C, sum, lane, i, &row, &column);
+      double expected = value_of(sum, c.at[row][column]);
+      for (int turn = 0; turn < TURNS; turn++)
+        for (unsigned k = 0; k < k_count; k++)
+          expected += value_of(type, a[turn % 2].at[row][k]) * value_of(type, b.at[k][column]);
+      const double got = value_of(sum, get_bits(d.vectors, types[sum].bits, (size_t)lane * 8 + i));
+      if (got != expected) {
+        fprintf(stderr, "turns_%s: row %u, column %u: %g instead of %g\n", name, row, column, got,
+                expected);
+        exit(1);
+      }
+    }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
 /* Loading rounds floats: the bound of matrix.cl for tf32 with this error. */
 static void check_rounding(void) {
   for (int i = 0; i < 100000; i++) {
@@ -518,6 +588,10 @@ int main(int argc, char **argv) {
   check_accesses(&test, USE_C, S32);
   for (size_t i = 0; i < sizeof products / sizeof *products; i++)
     check_product(&test, &products[i]);
+  check_turns(&test, "f16", F16, F16);
+  check_turns(&test, "bf16", BF16, F32);
+  check_turns(&test, "s8", S8, S32);
+  check_turns(&test, "u8", U8, S32);
   check_rounding();
   check_mistakes(&test.opencl);
   CHECK_CL(clReleaseMemObject(test.memory), CL_SUCCESS);

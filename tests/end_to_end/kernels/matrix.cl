@@ -87,3 +87,23 @@ MAD(sat_s4_s4, sat_i4, int4, int4, int8)
 MAD(sat_s4_u4, sat_i4, int4, uint4, int8)
 MAD(sat_u4_s4, sat_i4, uint4, int4, int8)
 MAD(sat_u4_u4, sat_i4, uint4, uint4, int8)
+
+/* Vectors that keep their values over the turns of a loop: a and its other half by turns. */
+#define TURNS(name, function, A, D)                                                                \
+  kernel void turns_##name(global const A *a, global const A *b, global const D *c, global D *d,   \
+                           uint turns) {                                                           \
+    const uint i = get_global_id(0);                                                               \
+    A x = a[i], y = a[get_global_size(0) + i];                                                     \
+    D sum = c[i];                                                                                  \
+    for (uint turn = 0; turn < turns; turn++) {                                                    \
+      const A next = y;                                                                            \
+      sum = tegracl_matrix_mad_##function(x, b[i], sum);                                           \
+      y = x;                                                                                       \
+      x = next;                                                                                    \
+    }                                                                                              \
+    d[i] = sum;                                                                                    \
+  }
+TURNS(f16, f16, half8, half8)
+TURNS(bf16, bf16, ushort8, float8)
+TURNS(s8, i8, char16, int8)
+TURNS(u8, i8, uchar16, int8)
