@@ -258,19 +258,35 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
          emu_grids_use_local(channel);
 }
 
-/* Returns whether the method changes the address of a pool of texture headers or samplers while
- * grids use it (docs/hardware/textures.md 4.1). */
+/* Returns whether the method moves or shrinks a pool of texture headers or samplers while grids use
+ * it (docs/hardware/textures.md 4.1). */
 static bool moves_textures(const struct emu_channel *channel, uint32_t method, uint32_t data) {
   const struct emu_shader_state *s = &channel->engine->compute.shader;
-  const bool headers =
-      method == NVC7C0_SET_TEX_HEADER_POOL_A || method == NVC7C0_SET_TEX_HEADER_POOL_B;
-  const bool samplers =
-      method == NVC7C0_SET_TEX_SAMPLER_POOL_A || method == NVC7C0_SET_TEX_SAMPLER_POOL_B;
-  const bool high =
-      method == NVC7C0_SET_TEX_HEADER_POOL_A || method == NVC7C0_SET_TEX_SAMPLER_POOL_A;
-  const uint64_t now = headers ? s->headers.address : s->samplers.address;
-  return (headers || samplers) && now && data != (uint32_t)(high ? now >> 32 : now) &&
-         emu_grids_use_textures(channel);
+  const struct sm_pool *headers = &s->headers, *samplers = &s->samplers;
+  bool moves = false;
+  switch (method) {
+  case NVC7C0_SET_TEX_HEADER_POOL_A:
+    moves = headers->address && data != (uint32_t)(headers->address >> 32);
+    break;
+  case NVC7C0_SET_TEX_HEADER_POOL_B:
+    moves = headers->address && data != (uint32_t)headers->address;
+    break;
+  case NVC7C0_SET_TEX_HEADER_POOL_C:
+    moves = headers->address && data < headers->last;
+    break;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_A:
+    moves = samplers->address && data != (uint32_t)(samplers->address >> 32);
+    break;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_B:
+    moves = samplers->address && data != (uint32_t)samplers->address;
+    break;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_C:
+    moves = samplers->address && data < samplers->last;
+    break;
+  default:
+    break;
+  }
+  return moves && emu_grids_use_textures(channel);
 }
 
 /* Sets state for later launches (docs/hardware/command-stream.md 4.1 to 4.3). Returns false if the
@@ -400,8 +416,9 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
         fault, NOTIFIER_GR_EXCEPTION, method, data,
         "the pool of local memory is replaced while a grid uses it; wait for idle first");
   if (emu_adversary.on && moves_textures(channel, method, data))
-    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                         "a pool of textures moves while a grid uses it; wait for idle first");
+    return refuse_method(
+        fault, NOTIFIER_GR_EXCEPTION, method, data,
+        "a pool of textures moves or shrinks while a grid uses it; wait for idle first");
   if (set_state(c, method, data))
     return EMU_NEXT;
   if (emu_mme_owns(method))

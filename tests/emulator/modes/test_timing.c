@@ -265,6 +265,18 @@ static bool moved_textures(struct fixture *f, unsigned round, bool right) {
   return run(f) && *word_at(f, COUNT) == 2 * (round + 1);
 }
 
+/* The same with fewer headers. The kernel before has ended, so there may be more of them again. */
+static bool shrunk_textures(struct fixture *f, unsigned round, bool right) {
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_HEADER_POOL_B, (uint32_t)f->data.va);
+  for (unsigned i = 0; i < 2; i++) {
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_HEADER_POOL_C, 9 - i);
+    launch_count(f, 2 * round + i, 1);
+    if (right)
+      wait_for_idle(f);
+  }
+  return run(f) && *word_at(f, COUNT) == 2 * (round + 1);
+}
+
 static void copy(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COPY, method, data);
 }
@@ -432,6 +444,7 @@ int main(void) {
       HAZARD(unordered_channels),
       HAZARD(shared_pool),
       HAZARD(moved_textures),
+      HAZARD(shrunk_textures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
