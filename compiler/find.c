@@ -84,6 +84,26 @@ static bool command_on_path(const char *name, char path[CC_PATH_MAX]) {
   return each_part(environment("PATH"), command_in, &wanted);
 }
 
+/* ---- files that variables name ------------------------------------------------ */
+
+static char first_folder[CC_PATH_MAX];
+static pthread_once_t first_folder_once = PTHREAD_ONCE_INIT;
+
+static void find_first_folder(void) {
+  if (!getcwd(first_folder, sizeof(first_folder)))
+    first_folder[0] = 0;
+}
+
+/* Writes the path of the command that a variable names. Relative names start at the folder of the
+ * first search, because a build runs in another thread, and the application may have changed its
+ * folder by then. */
+static bool forced_command(const char *value, char path[CC_PATH_MAX]) {
+  pthread_once(&first_folder_once, find_first_folder);
+  return (*value == '/' ? make_path(path, "%s", value)
+                        : make_path(path, "%s/%s", first_folder, value)) &&
+         is_command(path);
+}
+
 /* ---- tegraclc ---------------------------------------------------------------- */
 
 static char own_folder[CC_PATH_MAX];
@@ -106,7 +126,7 @@ static void find_own_folder(void) {
 bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
   const char *forced = environment("TEGRACL_COMPILER");
   if (forced)
-    return make_path(path, "%s", forced) && is_command(path);
+    return forced_command(forced, path);
   static const char *const places[] = {
       "",                /* tegraclc itself */
       "../compiler/",    /* build tree, from icd/ */
@@ -139,7 +159,7 @@ static bool llvm_command(const char *variable, const char *name, char path[CC_PA
   enum { OLDEST_RELEASE = 15 };
   const char *forced = environment(variable);
   if (forced)
-    return make_path(path, "%s", forced) && is_command(path);
+    return forced_command(forced, path);
   for (int release = TEGRACL_LLVM_MAJOR; release >= OLDEST_RELEASE; release--)
     if (command_of_release(name, release, path))
       return true;
@@ -152,8 +172,8 @@ bool cc_find_clang(char path[CC_PATH_MAX]) {
 
 bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MAX]) {
   const char *forced = environment("TEGRACL_SPIRV_VAL");
-  const bool found = forced ? make_path(validator, "%s", forced) && is_command(validator)
-                            : command_on_path("spirv-val", validator);
+  const bool found =
+      forced ? forced_command(forced, validator) : command_on_path("spirv-val", validator);
   return found && llvm_command("TEGRACL_LLVM_SPIRV", "llvm-spirv", translator);
 }
 

@@ -31,7 +31,8 @@
 #include "compiler/message.h"
 #include "tests/tick.h"
 
-static char folder[] = "/tmp/tegracl-client-XXXXXX";
+static char folder[] = "/tmp/tegracl-client-XXXXXX"; /* the current folder of all tests */
+static char *compiler;                               /* the value of TEGRACL_COMPILER */
 
 static const struct cc_device device = {
     .sm = 87,
@@ -162,12 +163,10 @@ static void test_reports_protocol_errors(void **state) {
 static void test_reports_missing_compiler(void **state) {
   (void)state;
   cache_off();
-  char *old = strdup(getenv("TEGRACL_COMPILER"));
   setenv("TEGRACL_COMPILER", "/nonexistent/tegraclc", 1);
   check_failure("kernel", CC_NOT_AVAILABLE, "TEGRACL_COMPILER");
   assert_false(cc_available());
-  setenv("TEGRACL_COMPILER", old, 1);
-  free(old);
+  setenv("TEGRACL_COMPILER", compiler, 1);
   char nvrtc[] = "/tmp/tegracl-nvrtc-XXXXXX";
   assert_non_null(mkdtemp(nvrtc));
   setenv("TEGRACL_NVRTC", nvrtc, 1);
@@ -180,6 +179,18 @@ static void test_reports_missing_compiler(void **state) {
   unlink(library);
   rmdir(nvrtc);
   unsetenv("TEGRACL_NVRTC");
+}
+
+/* A relative name of the compiler does not depend on the folder of the build. */
+static void test_finds_relative_compiler_after_chdir(void **state) {
+  (void)state;
+  cache_off();
+  assert_int_equal(symlink(compiler, "compiler"), 0);
+  setenv("TEGRACL_COMPILER", "./compiler", 1);
+  build_and_tell_helper("kernel");
+  assert_int_equal(chdir("/"), 0);
+  setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* another helper */
+  build_and_tell_helper("kernel");
 }
 
 /* A helper that was killed while idle is replaced silently. */
@@ -1045,54 +1056,71 @@ static void test_refuses_truncated_request(void **state) {
   message_finish(&message);
 }
 
-static int make_folder(void **state) {
+/* Undoes what a test that failed may have left. */
+static int restore_process(void **state) {
   (void)state;
-  return mkdtemp(folder) ? 0 : -1;
+  unsetenv("FAKE_COMPILER");
+  unsetenv("TEGRACL_TEST_VARIABLE");
+  unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  unsetenv("TEGRACL_NVRTC");
+  return setenv("TEGRACL_COMPILER", compiler, 1) || chdir(folder);
+}
+
+static int make_folder(void **state) {
+  const char *given = getenv("TEGRACL_COMPILER");
+  compiler = given ? realpath(given, NULL) : NULL;
+  if (!compiler) {
+    fprintf(stderr, "TEGRACL_COMPILER must be the path of fake_compiler\n");
+    return -1;
+  }
+  return mkdtemp(folder) ? restore_process(state) : -1;
 }
 
 static int remove_folder(void **state) {
   (void)state;
   char command[64];
+  free(compiler);
   snprintf(command, sizeof(command), "rm -rf %s", folder);
   return system(command);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_compiler_gets_whole_job),
-      cmocka_unit_test(test_helper_is_reused),
-      cmocka_unit_test(test_helper_survives_build_failure),
-      cmocka_unit_test(test_reports_crashed_helper),
-      cmocka_unit_test(test_kills_hanging_helper),
-      cmocka_unit_test(test_reports_protocol_errors),
-      cmocka_unit_test(test_reports_missing_compiler),
-      cmocka_unit_test(test_replaces_killed_idle_helper),
-      cmocka_unit_test(test_builds_in_8_threads),
-      cmocka_unit_test(test_equal_builds_compile_once),
-      cmocka_unit_test(test_reaped_helper_gets_no_signal),
-      cmocka_unit_test(test_leaks_no_descriptors),
-      cmocka_unit_test(test_reports_lack_of_descriptors),
-      cmocka_unit_test(test_child_starts_own_helpers),
-      cmocka_unit_test(test_helper_dies_with_application),
-      cmocka_unit_test(test_idle_helper_exits),
-      cmocka_unit_test(test_second_build_hits_cache),
-      cmocka_unit_test(test_cached_without_nvrtc),
-      cmocka_unit_test(test_replaces_corrupt_entry),
-      cmocka_unit_test(test_unpredictable_programs_not_cached),
-      cmocka_unit_test(test_changed_headers_cause_builds),
-      cmocka_unit_test(test_builds_in_folder_of_job),
-      cmocka_unit_test(test_builds_with_full_disk),
-      cmocka_unit_test(test_entries_are_private),
-      cmocka_unit_test(test_survives_killed_processes),
-      cmocka_unit_test(test_size_limit_removes_oldest_entry),
-      cmocka_unit_test(test_builds_without_writable_cache),
-      cmocka_unit_test(test_removes_oldest_entries),
-      cmocka_unit_test(test_keeps_foreign_files),
-      cmocka_unit_test(test_ignores_pipe_as_entry),
-      cmocka_unit_test(test_ignores_writable_folder),
-      cmocka_unit_test(test_equal_hashes_in_cache),
-      cmocka_unit_test(test_equal_hashes_are_not_merged),
-      cmocka_unit_test(test_refuses_truncated_request),
+      cmocka_unit_test_teardown(test_compiler_gets_whole_job, restore_process),
+      cmocka_unit_test_teardown(test_helper_is_reused, restore_process),
+      cmocka_unit_test_teardown(test_helper_survives_build_failure, restore_process),
+      cmocka_unit_test_teardown(test_reports_crashed_helper, restore_process),
+      cmocka_unit_test_teardown(test_kills_hanging_helper, restore_process),
+      cmocka_unit_test_teardown(test_reports_protocol_errors, restore_process),
+      cmocka_unit_test_teardown(test_reports_missing_compiler, restore_process),
+      cmocka_unit_test_teardown(test_finds_relative_compiler_after_chdir, restore_process),
+      cmocka_unit_test_teardown(test_replaces_killed_idle_helper, restore_process),
+      cmocka_unit_test_teardown(test_builds_in_8_threads, restore_process),
+      cmocka_unit_test_teardown(test_equal_builds_compile_once, restore_process),
+      cmocka_unit_test_teardown(test_reaped_helper_gets_no_signal, restore_process),
+      cmocka_unit_test_teardown(test_leaks_no_descriptors, restore_process),
+      cmocka_unit_test_teardown(test_reports_lack_of_descriptors, restore_process),
+      cmocka_unit_test_teardown(test_child_starts_own_helpers, restore_process),
+      cmocka_unit_test_teardown(test_helper_dies_with_application, restore_process),
+      cmocka_unit_test_teardown(test_idle_helper_exits, restore_process),
+      cmocka_unit_test_teardown(test_second_build_hits_cache, restore_process),
+      cmocka_unit_test_teardown(test_cached_without_nvrtc, restore_process),
+      cmocka_unit_test_teardown(test_replaces_corrupt_entry, restore_process),
+      cmocka_unit_test_teardown(test_unpredictable_programs_not_cached, restore_process),
+      cmocka_unit_test_teardown(test_changed_headers_cause_builds, restore_process),
+      cmocka_unit_test_teardown(test_builds_in_folder_of_job, restore_process),
+      cmocka_unit_test_teardown(test_builds_with_full_disk, restore_process),
+      cmocka_unit_test_teardown(test_entries_are_private, restore_process),
+      cmocka_unit_test_teardown(test_survives_killed_processes, restore_process),
+      cmocka_unit_test_teardown(test_size_limit_removes_oldest_entry, restore_process),
+      cmocka_unit_test_teardown(test_builds_without_writable_cache, restore_process),
+      cmocka_unit_test_teardown(test_removes_oldest_entries, restore_process),
+      cmocka_unit_test_teardown(test_keeps_foreign_files, restore_process),
+      cmocka_unit_test_teardown(test_ignores_pipe_as_entry, restore_process),
+      cmocka_unit_test_teardown(test_ignores_writable_folder, restore_process),
+      cmocka_unit_test_teardown(test_equal_hashes_in_cache, restore_process),
+      cmocka_unit_test_teardown(test_equal_hashes_are_not_merged, restore_process),
+      cmocka_unit_test_teardown(test_refuses_truncated_request, restore_process),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -54,10 +55,14 @@ static atomic_bool fork_at_start;
 static pid_t child_of_start;
 
 static void fork_idle_child(void) {
+  const pid_t parent = getpid();
   child_of_start = fork();
-  if (child_of_start == 0)
-    for (;;)
+  if (child_of_start == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* in case the test fails */
+    while (getppid() == parent)
       pause();
+    _exit(1);
+  }
 }
 
 int __real_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -709,6 +714,8 @@ static int set_up(void **state) {
   (void)state;
   char memory[16];
   compiler = getenv("TEGRACL_COMPILER");
+  if (!compiler)
+    fprintf(stderr, "TEGRACL_COMPILER must be the path of fake_compiler\n");
   snprintf(memory, sizeof memory, "%d", CORES * SHARE_MIB);
   setenv("TEGRACL_COMPILER_MEMORY", memory, 1);
   cache_off();
