@@ -107,12 +107,14 @@
   OCL_MAD(suffix, A, A, int8) OCL_MAD(suffix, A, B, int8) OCL_MAD(suffix, B, A, int8)              \
   OCL_MAD(suffix, B, B, int8)
 
+#ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 OCL_A_B(OCL_LOAD_STORE, f16, half, half8, 16)
 OCL_LOAD_STORE(c_f16, half, half8, 16)
 OCL_MAD(f16, half8, half8, float8)
 OCL_MAD(f16, half8, half8, half8)
 #pragma OPENCL EXTENSION cl_khr_fp16 : disable
+#endif
 OCL_A_B(OCL_LOAD_STORE, bf16, ushort, ushort8, 16)
 OCL_A_B(OCL_LOAD_STORE, tf32, float, float4, 32)
 OCL_A_B(OCL_LOAD_STORE, s8, char, char16, 8)
