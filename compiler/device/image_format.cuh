@@ -71,7 +71,7 @@ OCL_FN bool is_srgb(uint format) {
 }
 
 /* Returns image.format. */
-constexpr uint format_of(channel_order order, channel_type type, uint shift) {
+OCL_FN constexpr uint format_of(channel_order order, channel_type type, uint shift) {
   return order | type << 8 | shift << 16;
 }
 /* Programs contain many reads and writes, so only these formats are inline; the others are in a
