@@ -307,8 +307,10 @@ int main(void) {
   struct device_cl cl;
   if (!device_cl_open(&cl))
     return 1;
-  int failures = test_dot(&cl) + (device_is_module() ? 0 : test_rest(&cl)) + test_halves(&cl) +
-                 test_sums(&cl) + test_half_images(&cl);
+  int failures = test_dot(&cl) + test_sums(&cl) + test_half_images(&cl);
+  /* llvm-spirv 15 cannot write atomics of halves; spirv_float_atomics.spvasm contains them. */
+  if (!device_is_module())
+    failures += test_rest(&cl) + test_halves(&cl);
   device_cl_close(&cl);
   printf("%d groups failed\n", failures);
   return failures != 0;

@@ -63,7 +63,7 @@ static const struct fault_case cases[] = {
      64,
      100,
      true,
-     {"kernel k +0x", "LDS", "local memory out of range: the work-group has 256 bytes"}},
+     {"kernel k +0x", "LDS", "in local memory is out of range: the work-group has 256 bytes"}},
     {"private range",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
