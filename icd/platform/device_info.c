@@ -33,6 +33,7 @@ enum {
   GLOBAL_FP_ATOMICS = 1 | 2 | 4, /* load and store; add; min and max */
   LOCAL_FP_ATOMICS = GLOBAL_FP_ATOMICS << 16,
   FP_ATOMICS = GLOBAL_FP_ATOMICS | LOCAL_FP_ATOMICS,
+  FP_ATOMIC_SUMS = 2 | 2 << 16, /* not reported for halves (compiler/extensions.h) */
 };
 
 #define SINGLE_FP                                                                                  \
@@ -144,7 +145,7 @@ enum {
   X(DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, cl_version, CL_MAKE_VERSION(1, 0, 0))               \
   X(DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
-  X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                               \
+  X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS & ~FP_ATOMIC_SUMS)             \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
   X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities, ATOMIC_CAPABILITIES)      \
   X(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities,                            \

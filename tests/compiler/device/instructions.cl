@@ -6,7 +6,7 @@ __attribute__((noinline)) uint apart(uint x) { return x * x + 1; }
 uint together(uint x) { return x * x + 1; }
 
 // HADD2
-kernel void half_plus(global half *a, half b) { a[0] += b; }
+kernel void half_sum(global half *a, half b) { a[0] += b; }
 // HMUL2
 kernel void half_product(global half *a, half b) { a[0] *= b; }
 // HFMA2
@@ -45,8 +45,8 @@ kernel void local_least(global float *r, local atomic_float *l) {
   *r = atomic_fetch_min_explicit(l, *r, memory_order_relaxed, memory_scope_work_group);
 }
 // ATOMG.E.CAS|ATOM.E.CAS
-kernel void half_sum(global atomic_half *r, half x) {
-  atomic_fetch_add_explicit(r, x, memory_order_relaxed, memory_scope_work_group);
+kernel void half_greatest(global atomic_half *r, half x) {
+  atomic_fetch_max_explicit(r, x, memory_order_relaxed, memory_scope_work_group);
 }
 // ATOMS.CAS|ATOMS.CAST
 kernel void local_half(global half *r, local atomic_half *l) {
