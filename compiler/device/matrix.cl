@@ -68,41 +68,42 @@
 #define TEGRACL_MATRIX_COLUMN_MAJOR 1
 #define TEGRACL_MATRIX_ALIGNED      2
 
+// The parameters have reserved names, because -D may define any other as a macro.
 #define OCL_DECLARE __attribute__((overloadable, convergent))
 // Clear errors: for layouts and strides that are constants, and for pointers to other types, which
 // clang would convert with a warning.
 #define OCL_CHECK(bits)                                                                            \
-  __attribute__((diagnose_if(layout > 3, "the layout is not a sum of TEGRACL_MATRIX_ constants",   \
+  __attribute__((diagnose_if(__layout > 3, "the layout is not a sum of TEGRACL_MATRIX_ constants", \
                              "error"),                                                             \
-                 diagnose_if((layout & 2) && stride % (128 / bits),                                \
+                 diagnose_if((__layout & 2) && __stride % (128 / bits),                            \
                              "with TEGRACL_MATRIX_ALIGNED the stride must be a multiple of 16 "    \
                              "bytes",                                                              \
                              "error")))
 #define OCL_REFUSE(T)                                                                              \
   __attribute__((unavailable("the matrix must be of " #T " in global or local memory")))
 #define OCL_LOAD(name, T, V, bits)                                                                 \
-  V OCL_DECLARE tegracl_matrix_load_##name(const global T *p, uint layout, uint stride)            \
+  V OCL_DECLARE tegracl_matrix_load_##name(const global T *__p, uint __layout, uint __stride)      \
       OCL_CHECK(bits);                                                                             \
-  V OCL_DECLARE tegracl_matrix_load_##name(const local T *p, uint layout, uint stride)             \
+  V OCL_DECLARE tegracl_matrix_load_##name(const local T *__p, uint __layout, uint __stride)       \
       OCL_CHECK(bits);                                                                             \
-  V OCL_DECLARE tegracl_matrix_load_##name(const volatile global void *p, uint layout,             \
-                                           uint stride) OCL_REFUSE(T);                             \
-  V OCL_DECLARE tegracl_matrix_load_##name(const volatile local void *p, uint layout, uint stride) \
-      OCL_REFUSE(T);
+  V OCL_DECLARE tegracl_matrix_load_##name(const volatile global void *__p, uint __layout,         \
+                                           uint __stride) OCL_REFUSE(T);                           \
+  V OCL_DECLARE tegracl_matrix_load_##name(const volatile local void *__p, uint __layout,          \
+                                           uint __stride) OCL_REFUSE(T);
 #define OCL_LOAD_STORE(name, T, V, bits)                                                           \
   OCL_LOAD(name, T, V, bits)                                                                       \
-  void OCL_DECLARE tegracl_matrix_store_##name(global T *p, V v, uint layout, uint stride)         \
+  void OCL_DECLARE tegracl_matrix_store_##name(global T *__p, V __v, uint __layout, uint __stride) \
       OCL_CHECK(bits);                                                                             \
-  void OCL_DECLARE tegracl_matrix_store_##name(local T *p, V v, uint layout, uint stride)          \
+  void OCL_DECLARE tegracl_matrix_store_##name(local T *__p, V __v, uint __layout, uint __stride)  \
       OCL_CHECK(bits);                                                                             \
-  void OCL_DECLARE tegracl_matrix_store_##name(const volatile global void *p, V v, uint layout,    \
-                                               uint stride) OCL_REFUSE(T);                         \
-  void OCL_DECLARE tegracl_matrix_store_##name(const volatile local void *p, V v, uint layout,     \
-                                               uint stride) OCL_REFUSE(T);
+  void OCL_DECLARE tegracl_matrix_store_##name(const volatile global void *__p, V __v,             \
+                                               uint __layout, uint __stride) OCL_REFUSE(T);        \
+  void OCL_DECLARE tegracl_matrix_store_##name(const volatile local void *__p, V __v,              \
+                                               uint __layout, uint __stride) OCL_REFUSE(T);
 #define OCL_A_B(OCL_ACCESS, suffix, T, V, bits)                                                    \
   OCL_ACCESS(a_##suffix, T, V, bits) OCL_ACCESS(b_##suffix, T, V, bits)
 #define OCL_MAD(suffix, A, B, D)                                                                   \
-  D __attribute__((overloadable, const, convergent)) tegracl_matrix_mad_##suffix(A a, B b, D c);
+  D __attribute__((overloadable, const, convergent)) tegracl_matrix_mad_##suffix(A, B, D);
 #define OCL_MADS(suffix, A, B)                                                                     \
   OCL_MAD(suffix, A, A, int8) OCL_MAD(suffix, A, B, int8) OCL_MAD(suffix, B, A, int8)              \
   OCL_MAD(suffix, B, B, int8)

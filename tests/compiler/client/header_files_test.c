@@ -23,6 +23,8 @@ static char folder[] = "/tmp/tegracl-header-files-XXXXXX";
 static const struct cc_device device = {
     .sm = 87, .version = 310, .extensions = "", .c_features = "", .local_mem_bytes = 49152};
 
+static const char *options;
+
 static enum cc_status compile(const char *source, const struct cc_header *headers, size_t count,
                               struct cc_result *result) {
   const struct cc_source text = {source, strlen(source)};
@@ -31,7 +33,8 @@ static enum cc_status compile(const char *source, const struct cc_header *header
                              .sources = &text,
                              .source_count = 1,
                              .headers = headers,
-                             .header_count = count};
+                             .header_count = count,
+                             .options = options};
   return cc_build(&job, result);
 }
 
@@ -64,6 +67,15 @@ static void test_finds_headers_by_name(void **state) {
       "#if VALUE != 1 || NEAR != 2 || FAR != 3 || ODD != 4 || LETTERS != 5\n#error\n#endif\n"
       "kernel void k(global int *o) { *o = VALUE; }\n",
       headers, sizeof(headers) / sizeof(headers[0]));
+}
+
+/* Declarations that the front end adds do not use names that an application may define. */
+static void test_macros_cannot_break_declarations(void **state) {
+  (void)state;
+  static const struct cc_header header = {"value.h", "#define VALUE 1\n"};
+  options = "-D a=1 -D b=1 -D c=1 -D layout=1 -D stride=1"; /* clang's header has no such names */
+  compile_good("#include <value.h>\nkernel void k(global int *o) { *o = VALUE; }\n", &header, 1);
+  options = NULL;
 }
 
 /* Names that would lead out of the folder are refused. */
@@ -195,6 +207,7 @@ static int remove_folder(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_finds_headers_by_name),
+      cmocka_unit_test(test_macros_cannot_break_declarations),
       cmocka_unit_test(test_refuses_names_outside_folder),
       cmocka_unit_test(test_refuses_name_of_source),
       cmocka_unit_test(test_builds_with_2000_headers),
