@@ -21,14 +21,15 @@ const struct timespec *flight_began(const struct flight *flight);
 void flight_plan(struct flight *flight, const struct cc_result *plan);
 void flight_land(struct flight *flight, enum cc_status status, const struct cc_result *result);
 
-/* Waits for a plan or the landing, or until the follower is cancelled. Returns whether there is a
+/* Waits for a plan or the outcome, or until the follower is cancelled. Returns whether there is a
  * plan, of which the caller then owns a copy. Its units can be built while the first thread builds
  * them too: each is compiled once. */
 bool flight_wait_for_plan(struct flight *flight, const atomic_bool *cancelled,
                           struct cc_result *plan);
 
-/* Waits for the landing. Returns the outcome of the build, or CC_CANCELLED if the follower is
- * cancelled. cancelled may be NULL. */
+/* Waits until the first thread has finished the build. Returns its status, CC_OUT_OF_MEMORY if
+ * the result cannot be copied, or CC_CANCELLED if *cancelled was set before. cancelled may be
+ * NULL. */
 enum cc_status flight_wait(struct flight *flight, const atomic_bool *cancelled,
                            struct cc_result *result);
 

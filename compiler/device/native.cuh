@@ -72,7 +72,7 @@ OCL_FN float half_sin(float x) {
   float turns = __fmaf_rn(x, PER_PI, TO_INTEGER);
   return signed_sin(less_half_pi(x, 2 * (turns - TO_INTEGER)), __float_as_uint(turns));
 }
-/* Starts from the nearest zero, which is half a turn from an integer. */
+/* Subtracts the nearest zero, (k + 0.5) * pi, and returns the signed sine of the rest. */
 OCL_FN float half_cos(float x) {
   float turns = __fmaf_rn(x, PER_PI, -0.5f) + TO_INTEGER;
   return signed_sin(less_half_pi(x, __fmaf_rn(2, turns - TO_INTEGER, 1)), ~__float_as_uint(turns));

@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "compiler/compiler.h"
 
-/* A command with its arguments, a NULL-terminated list. */
+/* A command to run. */
 struct command {
-  char **words;
+  char **words; /* executable and arguments, NULL-terminated */
   size_t count;
   bool failed;        /* memory ran out */
   struct text *extra; /* if not NULL, receives what the command writes to COMMAND_EXTRA */

@@ -122,7 +122,7 @@ static bool build_command(struct command *command, const char *clang, const stru
   /* At level 0 clang drops extern inline functions, and does not mark other functions as inline. */
   command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
   add_version(command, job->device, options);
-  /* "on" allows contraction within an expression (FP_CONTRACT). */
+  /* "on" contracts within an expression only, and honours #pragma FP_CONTRACT. */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
   add_extensions(command, job->device, options);
   if (job->header_count) {

@@ -144,7 +144,7 @@ bool lower_list_functions(struct lower *lower) {
   return true;
 }
 
-/* Names the functions that are printed. */
+/* Gives each function that is reached its name in the CUDA source. */
 static bool name_functions(struct lower *lower) {
   unsigned number = 0;
   for (unsigned i = 0; i < lower->function_count; i++) {

@@ -44,7 +44,8 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
   LLVMTypeRef type = LLVMTypeOf(value);
   struct leaves leaves = lower_leaves(lower, type);
   if (!is_printable(type, &leaves)) {
-    lower_fail(lower, "printf cannot print an argument of this type");
+    lower_fail(lower, "printf: a struct, an array, a 128-bit integer or a vector of such elements "
+                      "cannot be printed");
     return;
   }
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {

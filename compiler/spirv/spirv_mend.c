@@ -76,8 +76,8 @@ static void find_conversions(struct mend *mend) {
   }
 }
 
-/* Whether the instruction is a SaturatedConversion decoration of
- * something other than a conversion. */
+/* Returns whether the instruction is a SaturatedConversion decoration of something other than a
+ * conversion, which spirv-val refuses. */
 static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_DECORATE && instruction.length > 2 &&

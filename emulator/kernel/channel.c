@@ -101,9 +101,9 @@ static void warn_if_given_up(const struct emu_channel *channel) {
    * result of its work. */
   const bool used = channel->engine->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
-    emu_warn("a client gave up a channel because SET_PREEMPTION_MODE was refused. The request may "
-             "fail, because it has to preempt the whole TSG within 100 ms. The channel works "
-             "without it, in its previous mode (WFI)",
+    emu_warn("a client closed an unused channel after SET_PREEMPTION_MODE had failed. The request "
+             "may fail, because it has to preempt the whole TSG within 100 ms. The channel still "
+             "works, in its previous mode",
              "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
 }
 

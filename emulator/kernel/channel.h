@@ -32,7 +32,7 @@ struct emu_channel {
   bool usermode;               /* SETUP_BIND had USERMODE_SUPPORT: the client writes the ring */
   bool railgating_allowed;     /* set by SET_DETERMINISTIC_OPTS */
   bool has_object;             /* ALLOC_OBJ_CTX has succeeded */
-  bool preemption_refused;     /* SET_PREEMPTION_MODE has failed */
+  bool preemption_refused;     /* by an injected error of SET_PREEMPTION_MODE */
   atomic_bool serviceable;     /* in a TSG, and not aborted */
   bool disabled;               /* by DISABLE of the TSG or the channel */
   struct emu_dmabuf *gpfifo, *userd;

@@ -19,7 +19,7 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
     snprintf(rest, size, " in local memory is out of range: the work-group has %u bytes",
              grid->shared_bytes);
   else if (f->kind == SM_FAULT_LOCAL_RANGE)
-    snprintf(rest, size, " in private memory out of range: a work-item has %u bytes",
+    snprintf(rest, size, " in private memory is out of range: a work-item has %u bytes",
              grid->local_low + grid->local_high);
   else if (f->address < NULL_PAGE_BYTES)
     snprintf(rest, size, " in global memory that is not mapped: a null pointer?");

@@ -45,7 +45,8 @@ static cl_int check_fixed(const struct place *place) {
                     "unknown property 0x%llx", (unsigned long long)*place->properties);
   if (place->handle)
     return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
-                    "mutable_handle must be NULL, because only launches can be changed");
+                    "mutable_handle must be NULL, because only clCommandNDRangeKernelKHR records "
+                    "commands that can be changed");
   return CL_SUCCESS;
 }
 

@@ -199,7 +199,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
 /* The source or destination of a rectangular copy. */
 struct side {
   const size_t *origin;
-  size_t row_bytes, slice_bytes; /* pitches; 0 from the application means that there are no gaps */
+  size_t row_bytes, slice_bytes; /* pitches; 0, tightly packed, is replaced */
   size_t first_byte, end_byte;   /* offsets from the start of the memory */
 };
 

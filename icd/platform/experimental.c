@@ -54,8 +54,8 @@ cl_int icd_check_unified_svm(cl_context context, cl_int code, const char *call) 
     return CL_SUCCESS;
   if (drafts_clash())
     return icd_fail(context, code, call,
-                    "TEGRACL_EXPERIMENTAL has unified_svm and cooperative_matrix, drafts that give "
-                    "the query 0x1078 different meanings; keep one of them");
+                    "TEGRACL_EXPERIMENTAL enables unified_svm and cooperative_matrix, but these "
+                    "drafts define query 0x1078 differently: enable only one of them");
   return icd_fail(context, code, call,
                   "cl_khr_unified_svm is a draft; TEGRACL_EXPERIMENTAL=unified_svm enables it");
 }

@@ -31,7 +31,7 @@ struct rt_heap {
   struct base_mutex growing; /* held while blocks and records are created */
   struct base_mutex lock;    /* protects the rest; no system calls while it is held */
   struct rt_block *blocks;
-  struct rt_block *spare;                       /* an empty block, or NULL */
+  struct rt_block *spare;                       /* an empty block for the next use, or NULL */
   uint64_t bytes;                               /* of all blocks */
   uint64_t filled[(RT_HEAP_CLASSES + 63) / 64]; /* bitmap of the classes with free chunks */
   struct rt_chunk *free[RT_HEAP_CLASSES];

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A PyOpenCL program: compares array arithmetic, a reduction and a scan with numpy."""
+"""Compares PyOpenCL's array arithmetic, reduction and scan with numpy's."""
 import os
 
 os.environ["PYOPENCL_NO_CACHE"] = "1"  # in which another run may have left a lock

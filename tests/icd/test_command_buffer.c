@@ -201,7 +201,7 @@ static void failed_replay_keeps_times_until_written(void **state) {
   drop_sum(&sum);
 }
 
-static void sync_points_order_commands(void **state) {
+static void sync_points_are_distinct_and_unknown_ones_are_refused(void **state) {
   struct fixture *fixture = *state;
   cl_command_buffer_khr buffer = begin(fixture->queue), other = begin(fixture->queue);
   cl_sync_point_khr points[3];
@@ -289,7 +289,7 @@ int main(void) {
       TEST(kernel_faults_fail_replays),
       TEST(failed_wait_lists_fail_replays),
       TEST(failed_replay_keeps_times_until_written),
-      TEST(sync_points_order_commands),
+      TEST(sync_points_are_distinct_and_unknown_ones_are_refused),
       TEST(queries_return_state_and_properties),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

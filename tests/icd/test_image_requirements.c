@@ -171,7 +171,7 @@ static void queried_limits_are_those_of_the_type(void **state) {
   enum { NONE = 0 };
   static const struct {
     cl_image_requirements_info_ext query;
-    cl_uint all, of[TYPES]; /* in the order of types */
+    cl_uint all, of[TYPES]; /* indexed like types[] */
   } rows[] = {
       {CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
        ICD_IMAGE_SIDE_MAX,

@@ -328,7 +328,7 @@ int main(int argc, char **argv) {
     return cmocka_run_group_tests(on, NULL, NULL);
   }
   const bool clash = !strcmp(mode, "clash");
-  expected_message = clash ? "keep one of them" : "TEGRACL_EXPERIMENTAL=unified_svm";
+  expected_message = clash ? "enable only one of them" : "TEGRACL_EXPERIMENTAL=unified_svm";
   if (clash)
     setenv("TEGRACL_EXPERIMENTAL", "cooperative_matrix,unified_svm", 1);
   else

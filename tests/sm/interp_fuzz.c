@@ -261,7 +261,7 @@ static void comparable_word(uint64_t word[2], uint32_t registers) {
   }
 }
 
-/* A copy of what a program can observe: registers and predicates of the lanes that exist. */
+/* A copy of a warp's registers and predicates, 0 for lanes that the warp does not have. */
 struct registers {
   uint32_t r[SM_SLOT_R + SM_RZ][SM_LANES], pred[SM_PRED_FILE];
 };

@@ -74,7 +74,7 @@ extern const char *const doctor_measures[MEASURES];
 /* Results of a step, in memory shared with its process so that they survive it. */
 struct step_result {
   bool done, passed;
-  bool no_answer;              /* the GPU did not answer within the time limit */
+  bool no_answer;              /* the GPU did not finish within the time limit */
   bool skipped;                /* the step did not apply */
   uint64_t measures[MEASURES]; /* 0: not measured */
   char remedy[512];            /* first advice of the step, or "" */

@@ -304,7 +304,7 @@ int explain_trace(FILE *in, FILE *out) {
     if (strchr(line, '\n'))
       put_line(&calls, line, out);
     else
-      fprintf(out, "the trace ends within a record\n"); /* the program was killed */
+      fprintf(out, "the trace ends within a record\n"); /* a full disk, for example */
   free(line);
   while (calls) {
     char *call = take_call(&calls, thread_of(calls->line));

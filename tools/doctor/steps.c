@@ -272,7 +272,7 @@ const struct step doctor_steps[STEPS] = {
                    .choice = "copies"},
     [STEP_COPY_BARE] = {.key = "copy-bare",
                         .name = "copy engine, no object",
-                        .does = "class C7B5 on subchannel 4 without ALLOC_OBJ_CTX",
+                        .does = "copy with class C7B5, without its ALLOC_OBJ_CTX",
                         .needs = STEP_BIT(STEP_LAUNCH_DRIVER),
                         .run = step_copy_bare,
                         .meaning = "the copy class needs an object",

@@ -210,7 +210,7 @@ static void *build_slowly(void *argument) {
   return good ? argument : NULL;
 }
 
-static void test_builds_in_8_threads(void **state) {
+static void test_8_threads_build_at_once(void **state) {
   (void)state;
   cache_off();
   enum { THREADS = 8 };
@@ -1095,7 +1095,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_reports_missing_compiler, restore_process),
       cmocka_unit_test_teardown(test_finds_relative_compiler_after_chdir, restore_process),
       cmocka_unit_test_teardown(test_replaces_killed_idle_helper, restore_process),
-      cmocka_unit_test_teardown(test_builds_in_8_threads, restore_process),
+      cmocka_unit_test_teardown(test_8_threads_build_at_once, restore_process),
       cmocka_unit_test_teardown(test_equal_builds_compile_once, restore_process),
       cmocka_unit_test_teardown(test_reaped_helper_gets_no_signal, restore_process),
       cmocka_unit_test_teardown(test_leaks_no_descriptors, restore_process),

@@ -1,5 +1,5 @@
-/* TEGRACL_EMULATOR=l4t:r35: the sizes, numbers and flags of the older release, and a client that
- * knows only those. docs/hardware/kernel-interface.md 10. */
+/* Tests TEGRACL_EMULATOR=l4t:r35: the sizes, numbers and flags of the requests of L4T r35, with a
+ * client that uses only those. docs/hardware/kernel-interface.md 10. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -74,7 +74,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STL", "private memory out of range: a work-item has "}},
+     {"kernel k +0x", "STL", "in private memory is out of range: a work-item has "}},
     {"local never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; if (n) "
