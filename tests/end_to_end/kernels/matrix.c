@@ -375,7 +375,8 @@ static double check_element(const struct product *product, const struct matrix *
     const double x = value_of(product->a, a->at[row][k]);
     const double y = value_of(product->b, b->at[k][column]);
     exact += x * y;
-    integer += (int64_t)x * (int64_t)y;
+    if (product->c == S32)
+      integer += (int64_t)x * (int64_t)y;
     if (x != 0 && y != 0)
       sum += fmax(fabs(x), least) * fmax(fabs(y), least);
   }
