@@ -150,6 +150,18 @@ static bool watch_event(cl_event event) {
   return watch;
 }
 
+/* Returns a watch that polls the events of the event's queue, or NULL. The caller holds the lock.
+ */
+static struct watch *polling_watch(cl_event event) {
+  struct watch *watch = watches;
+  while (watch && !(watch->polls && watch->queue == event->queue))
+    watch = watch->next;
+  if (watch || !(watch = start_watch(event)))
+    return watch;
+  watch->polls = true;
+  return watch;
+}
+
 /* Makes a thread poll whether the command of a watched event has begun. A thread that sleeps until
  * the command ends cannot be woken, so another one takes the event. If no thread can be started,
  * the callback is called when the command ends. */
@@ -160,10 +172,10 @@ static void poll_begin(cl_event event) {
     cl_event *link = &watch->events;
     while (*link && *link != event)
       link = &(*link)->next_watched;
-    struct watch *other = *link && !watch->polls ? start_watch(event) : NULL;
+    struct watch *other = *link && !watch->polls ? polling_watch(event) : NULL;
     if (other) {
       *link = event->next_watched;
-      event->next_watched = NULL;
+      event->next_watched = other->events;
       other->events = event;
       break;
     }

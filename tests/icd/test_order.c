@@ -1,4 +1,5 @@
 /* Order, object lifetimes and threads of commands on the fake runtime. */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -519,6 +520,48 @@ static void running_callback_can_be_added_to_watched_event(void **state) {
   clReleaseMemObject(b);
 }
 
+static int thread_count(void) {
+  int count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  assert_non_null(folder);
+  for (struct dirent *entry; (entry = readdir(folder));)
+    count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+/* One thread polls for all such callbacks of a queue. */
+static void late_running_callbacks_share_a_thread(void **state) {
+  enum { EVENTS = 20 };
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  atomic_int running[EVENTS] = {0}, complete[EVENTS] = {0};
+  cl_event events[EVENTS];
+  fake_pause();
+  for (int i = 0; i < EVENTS; i++) {
+    assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &events[i]));
+    assert_cl(clSetEventCallback(events[i], CL_COMPLETE, note_status, &complete[i]));
+  }
+  nap(); /* by now the thread is likely to sleep */
+  const int before = thread_count();
+  for (int i = 0; i < EVENTS; i++)
+    assert_cl(clSetEventCallback(events[i], CL_RUNNING, note_status, &running[i]));
+  const int after = thread_count();
+  fake_resume();
+  for (int i = 0; i < EVENTS; i++) {
+    AWAIT(complete[i]);
+    assert_int_equal(running[i], 1000 + CL_RUNNING);
+    assert_cl(clReleaseEvent(events[i]));
+  }
+  assert_in_range(after, before, before + 1);
+  clReleaseCommandQueue(queue);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
 static void CL_CALLBACK release_event(cl_event event, cl_int status, void *calls) {
   if (!atomic_fetch_add((atomic_int *)calls, 1))
     assert_cl(clReleaseEvent(event));
@@ -842,6 +885,7 @@ int main(void) {
       TEST(profiling_times_are_in_order),
       TEST(callbacks_get_each_status),
       TEST(running_callback_can_be_added_to_watched_event),
+      TEST(late_running_callbacks_share_a_thread),
       TEST(callback_may_release_its_event),
       TEST(callback_can_be_added_after_another_was_called),
       TEST(callbacks_may_enqueue),
