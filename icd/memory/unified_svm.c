@@ -138,7 +138,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSVMPointerInfoKHR(cl_context context, cl_de
   return code;
 }
 
-/* Suggests the type that has the required and most of the desired capabilities. */
+/* Suggests the type that has the required and most of the desired capabilities, if an allocation
+ * may have that size. */
 CL_API_ENTRY cl_int CL_API_CALL clGetSVMSuggestedTypeIndexKHR(
     cl_context context, cl_svm_capabilities_khr required_capabilities,
     cl_svm_capabilities_khr desired_capabilities, const cl_svm_alloc_properties_khr *properties,
@@ -150,7 +151,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSVMSuggestedTypeIndexKHR(
     return ICD_FAIL(context, CL_INVALID_VALUE, "suggested_svm_type_index is NULL");
   int best = -1;
   *suggested_svm_type_index = CL_UINT_MAX;
-  for (cl_uint i = 0; i < ICD_SVM_TYPES; i++) {
+  for (cl_uint i = 0; size <= context->device->info->max_buffer_bytes && i < ICD_SVM_TYPES; i++) {
     const int desired = __builtin_popcountll(icd_svm_types[i] & desired_capabilities);
     if (!(required_capabilities & ~icd_svm_types[i]) && desired > best) {
       best = desired;

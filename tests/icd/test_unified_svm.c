@@ -216,6 +216,14 @@ static void type_with_the_capabilities_is_suggested(void **state) {
     if (type != rows[i].type)
       fail_msg("row %zu: %u", i, type);
   }
+  cl_ulong most;
+  cl_uint type = 99;
+  assert_cl(
+      clGetDeviceInfo(fixture->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
+  assert_cl(clGetSVMSuggestedTypeIndexKHR(fixture->context, least[1], 0, NULL, most, &type));
+  assert_int_equal(type, 1);
+  assert_cl(clGetSVMSuggestedTypeIndexKHR(fixture->context, least[1], 0, NULL, most + 1, &type));
+  assert_int_equal(type, CL_UINT_MAX);
 }
 
 static void any_pointer_is_allowed_where_nothing_is_accessed(void **state) {
