@@ -385,6 +385,16 @@ static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_
   check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }
 
+/* Checks an instruction by which the 32 lanes of a warp work together (mma and ldmatrix of PTX have
+ * the qualifier .aligned). */
+static void check_whole_warp(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  if (m != SM_ALL_LANES)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, (uint32_t)__builtin_ctz(m),
+              &(struct sm_about){0},
+              "%d of 32 lanes execute this together; its result is undefined unless all do",
+              __builtin_popcount(m));
+}
+
 /* --- barriers and constants ------------------------------------------------------------- */
 
 static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
@@ -441,6 +451,8 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
     check_constant(w, u, note, m);
   if (note->handler == SM_H_bar && m)
     check_barrier(w, u, m);
+  if ((note->klass == SM_CLASS_TENSOR || note->handler == SM_H_ldsm) && m)
+    check_whole_warp(w, u, m);
   if (note->acquires && m) {
     sm_acquire_clock(w, w->cta->shadow->lock_clock);
     sm_release_clock(w, w->cta->shadow->lock_clock);

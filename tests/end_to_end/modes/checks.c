@@ -247,6 +247,18 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "lane 7 executes this with the mask 0x0000007f",
       "which does not include it"}},
+    {"matrix lanes",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  int8 c = i;\n"
+     "  if (i < n) c = tegracl_matrix_mad_i8((char16)1, (char16)(char)i, c);\n"
+     "  p[i] = c.s0; }",
+     4,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "IMMA", "4 of 32 lanes execute this together", "work-item (0,0,0)"}},
     {"absent lane",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0), x = i;\n"
