@@ -9,6 +9,7 @@
 
 #include "base/splitmix.h"
 #include "emulator/engine/fault.h"
+#include "emulator/texture/texture.h"
 #include "gpu/hw/methods.h"
 #include "gpu/nvgpu/uapi.h"
 
@@ -22,6 +23,7 @@ enum kind {
   KIND_ANSWER,   /* a request returns a wrong answer */
   KIND_MEMORY,   /* little memory is free */
   KIND_PLACE,    /* an engine fails */
+  KIND_TEXTURE,  /* the texture units fail */
 };
 
 enum { ERRORS = 3 };
@@ -36,6 +38,7 @@ struct emu_inject_fault {
   uint64_t bytes;     /* free memory */
   uint32_t class_num; /* affected class of ALLOC_OBJ_CTX; 0 for all */
   enum emu_place place;
+  enum emu_texture_fault texture;
 };
 
 #define MIB (UINT64_C(1) << 20)
@@ -135,6 +138,31 @@ static const struct emu_inject_fault faults[] = {
     {"wrong result", "dependent", KIND_PLACE, .place = EMU_PLACE_DEPENDENT},
     {"wrong result", "copy-wrong", KIND_PLACE, .place = EMU_PLACE_COPY_WRONG},
     {"wrong result", "clock", KIND_ANSWER, .request = NVGPU_GPU_IOCTL_GET_GPU_TIME},
+    {"wrong texture", "texture-swizzle", KIND_TEXTURE, .texture = EMU_TEXTURE_SWIZZLE},
+    {"wrong texture", "texture-srgb", KIND_TEXTURE, .texture = EMU_TEXTURE_SRGB},
+    {"wrong texture", "texture-border", KIND_TEXTURE, .texture = EMU_TEXTURE_BORDER},
+    {"wrong texture", "texture-address-mode", KIND_TEXTURE, .texture = EMU_TEXTURE_ADDRESS_MODE},
+    {"wrong texture", "texture-normalized", KIND_TEXTURE, .texture = EMU_TEXTURE_NORMALIZED},
+    {"wrong texture", "texture-half-texel", KIND_TEXTURE, .texture = EMU_TEXTURE_HALF_TEXEL},
+    {"wrong texture", "texture-weights", KIND_TEXTURE, .texture = EMU_TEXTURE_WEIGHTS},
+    {"wrong texture", "texture-filter-bytes", KIND_TEXTURE, .texture = EMU_TEXTURE_FILTER_BYTES},
+    {"wrong texture", "texture-pitch", KIND_TEXTURE, .texture = EMU_TEXTURE_PITCH},
+    {"wrong texture", "texture-width", KIND_TEXTURE, .texture = EMU_TEXTURE_WIDTH},
+    {"wrong texture", "texture-height", KIND_TEXTURE, .texture = EMU_TEXTURE_HEIGHT},
+    {"wrong texture", "texture-level", KIND_TEXTURE, .texture = EMU_TEXTURE_LEVEL},
+    {"wrong texture", "texture-format", KIND_TEXTURE, .texture = EMU_TEXTURE_FORMAT},
+    {"wrong texture", "texture-buffer", KIND_TEXTURE, .texture = EMU_TEXTURE_BUFFER},
+    {"wrong texture", "texture-layer", KIND_TEXTURE, .texture = EMU_TEXTURE_LAYER},
+    {"wrong texture", "texture-constant-form", KIND_TEXTURE, .texture = EMU_TEXTURE_CONSTANT_FORM},
+    {"wrong texture", "texture-uniform-form", KIND_TEXTURE, .texture = EMU_TEXTURE_UNIFORM_FORM},
+    {"wrong texture", "texture-sampler-index", KIND_TEXTURE, .texture = EMU_TEXTURE_SAMPLER_INDEX},
+    {"wrong texture", "texture-store", KIND_TEXTURE, .texture = EMU_TEXTURE_STORE},
+    {"wrong texture", "texture-store-order", KIND_TEXTURE, .texture = EMU_TEXTURE_STORE_ORDER},
+    {"wrong texture", "texture-stale-header", KIND_TEXTURE, .texture = EMU_TEXTURE_STALE_HEADER},
+    {"wrong texture", "texture-stale-sampler", KIND_TEXTURE, .texture = EMU_TEXTURE_STALE_SAMPLER},
+    {"wrong texture", "texture-stale-data", KIND_TEXTURE, .texture = EMU_TEXTURE_STALE_DATA},
+    {"wrong texture", "texture-lost", KIND_TEXTURE, .texture = EMU_TEXTURE_LOST},
+    {"wrong texture", "texture-store-lost", KIND_TEXTURE, .texture = EMU_TEXTURE_STORE_LOST},
 };
 enum { FAULTS = sizeof(faults) / sizeof(faults[0]) };
 
@@ -154,6 +182,7 @@ static void choose_fault(const struct emu_inject_fault *f, uint64_t seed) {
   while (errors < ERRORS && f->errors[errors])
     errors++;
   emu_inject = (struct emu_inject){.place = f->place, .fault = f};
+  emu_texture_fault = f->texture;
   if (errors)
     emu_inject.error = -f->errors[splitmix(~seed) % errors];
 }

@@ -30,6 +30,7 @@
 #include "emulator/kernel/address_space.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/modes/adversary.h"
+#include "emulator/texture/texture.h"
 #include "gpu/hw/qmd.h"
 
 enum {
@@ -68,11 +69,11 @@ struct emu_stale_bank {
 
 static struct sm_l1_caches *l1;
 
-/* Returns the caches of an address space, which are created when first needed. Returns NULL outside
- * adversarial mode or if out of memory. */
+/* Returns the caches of an address space, which are created when first needed. Returns NULL if out
+ * of memory, or outside adversarial mode unless a fault of the caches of textures is planted. */
 static struct emu_stale *get_caches(struct emu_as *as) {
   static uint64_t spaces;
-  if (!emu_adversary.on)
+  if (!emu_adversary.on && !emu_texture_is_stale())
     return NULL;
   if (!l1)
     l1 = sm_l1_create(emu_board()->sms, emu_adversary.seed);
@@ -281,9 +282,11 @@ void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what) 
   if (stale && what->constants)
     drop_constants(stale);
   const bool drops[SM_L1_KINDS] = {
-      [SM_L1_DATA] = what->data,         [SM_L1_CONSTANT] = what->data,
-      [SM_L1_TEXELS] = what->texels,     [SM_L1_HEADERS] = what->headers,
-      [SM_L1_SAMPLERS] = what->samplers,
+      [SM_L1_DATA] = what->data,
+      [SM_L1_CONSTANT] = what->data,
+      [SM_L1_TEXELS] = what->texels && !emu_texture_has(EMU_TEXTURE_STALE_DATA),
+      [SM_L1_HEADERS] = what->headers && !emu_texture_has(EMU_TEXTURE_STALE_HEADER),
+      [SM_L1_SAMPLERS] = what->samplers && !emu_texture_has(EMU_TEXTURE_STALE_SAMPLER),
   };
   for (unsigned kind = 0; stale && kind < SM_L1_KINDS; kind++)
     if (drops[kind])

@@ -158,6 +158,11 @@ static bool execute_lane(struct sm_texture_access *t, uint32_t handle) {
   uint8_t texel[EMU_TEXEL_BYTES_MAX] = {0};
   if (!sm_texture_find(t, handle))
     return false;
+  if (t->texture.none) {
+    if (!writes)
+      load(t, &(struct surface_place){.bytes = access_bytes(t)}, NULL);
+    return true;
+  }
   if (t->texture.format.bytes & (t->texture.format.bytes - 1))
     return refuse_format(t, handle, "surfaces need a power of 2");
   if (!u->surface.in_bytes && !u->surface.typed && t->texture.format.bytes != access_bytes(t))
@@ -192,8 +197,12 @@ static bool execute_lane(struct sm_texture_access *t, uint32_t handle) {
 }
 
 bool sm_surface(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const uint32_t *handles) {
-  struct sm_texture_access t = {
-      .w = w, .u = u, .coordinates = u->surface.coordinates, .layer = u->surface.layer};
+  struct sm_texture_access t = {.w = w,
+                                .u = u,
+                                .coordinates = u->surface.coordinates,
+                                .layer = u->surface.layer,
+                                .surface = true,
+                                .first_lane = (uint32_t)__builtin_ctz(mask)};
   struct sm_texture_record record;
   sm_texture_watch(&t, &record);
   FOR_MASK(i, mask) {

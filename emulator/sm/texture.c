@@ -86,10 +86,26 @@ bool sm_texture_refuse(struct sm_texture_access *t, uint32_t handle, const char 
   return raise_texture_fault(t, SM_L1_HEADERS, handle & HEADER_MASK, wrong);
 }
 
+/* Changes the handle as the planted fault says. */
+static uint32_t plant_handle(struct sm_texture_access *t, uint32_t handle) {
+  const bool is_pair = !t->surface && t->u->texture.handle == SM_HANDLE_PAIR;
+  const bool is_word = !t->surface && t->u->texture.handle == SM_HANDLE_WORD;
+  if (t->lane == t->first_lane)
+    t->first_handle = handle;
+  if (emu_texture_has(EMU_TEXTURE_LAYER))
+    return t->first_handle;
+  return handle + ((emu_texture_has(EMU_TEXTURE_UNIFORM_FORM) && is_pair) ||
+                   (emu_texture_has(EMU_TEXTURE_CONSTANT_FORM) && is_word));
+}
+
 bool sm_texture_find(struct sm_texture_access *t, uint32_t handle) {
+  if (!emu_texture_has(EMU_TEXTURE_RIGHT))
+    handle = plant_handle(t, handle);
   const struct sm_grid *grid = t->w->cta->grid;
   const uint32_t index = handle & HEADER_MASK;
-  const uint32_t sampler = grid->sampler_of_header ? index : handle >> HEADER_BITS;
+  const uint32_t sampler = grid->sampler_of_header                      ? index
+                           : emu_texture_has(EMU_TEXTURE_SAMPLER_INDEX) ? 0
+                                                                        : handle >> HEADER_BITS;
   uint32_t words[EMU_TEXTURE_WORDS];
   char wrong[EMU_TEXTURE_MESSAGE];
   if (t->decoded && t->handle == handle)
@@ -98,6 +114,18 @@ bool sm_texture_find(struct sm_texture_access *t, uint32_t handle) {
     return false;
   if (!emu_texture_decode(words, &t->texture, wrong))
     return sm_texture_refuse(t, handle, wrong);
+  /* Hardware reads 0 through such headers (docs/hardware/textures.md 1.3). Check mode reports
+   * them, because a client has used an image that it released. */
+  if (t->texture.none && grid->watch && grid->watch->check)
+    return sm_texture_refuse(t, handle,
+                             "it has no mip level, so it belongs to no image; was the "
+                             "image released?");
+  if (emu_texture_has(t->surface ? EMU_TEXTURE_STORE_LOST : EMU_TEXTURE_LOST))
+    return sm_texture_refuse(t, handle, "the channel was lost");
+  t->handle = handle;
+  t->decoded = true;
+  if (t->texture.none)
+    return true;
   if (!has_expected_shape(t)) {
     snprintf(wrong, sizeof wrong, "TEXTURE_TYPE is %u, which does not match the instruction",
              t->texture.type);
@@ -111,8 +139,6 @@ bool sm_texture_find(struct sm_texture_access *t, uint32_t handle) {
     if (!emu_sampler_decode(words, &t->sampler, wrong))
       return raise_texture_fault(t, SM_L1_SAMPLERS, sampler, wrong);
   }
-  t->handle = handle;
-  t->decoded = true;
   return true;
 }
 
@@ -254,7 +280,9 @@ static bool execute_lane(struct sm_texture_access *t, const uint32_t *handles) {
     return false;
   const struct emu_texture_memory memory = {read_texel, t};
   bool ok = true;
-  switch (u->texture.operation) {
+  switch (t->texture.none ? SM_TEXTURE_NONE : u->texture.operation) {
+  case SM_TEXTURE_NONE:
+    break;
   case SM_TEXTURE_TEX:
   case SM_TEXTURE_TXD:
     o.place.minified =
@@ -306,6 +334,7 @@ bool sm_texture(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const 
       pair.l[i] = (handles[i] & HEADER_MASK) | high[i] << HEADER_BITS;
     handles = pair.l;
   }
+  t.first_lane = (uint32_t)__builtin_ctz(mask);
   FOR_MASK(i, mask) {
     t.lane = i;
     if (!execute_lane(&t, handles))

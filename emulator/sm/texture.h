@@ -25,12 +25,14 @@ struct sm_texture_access {
   unsigned coordinates; /* of the instruction, without the layer; 0: it suits all textures */
   bool layer;
   bool has_sampler;
+  bool surface;                     /* the instruction is one for surfaces */
   struct sm_texture_record *record; /* NULL: the grid is not watched */
-  uint32_t lane;
+  uint32_t lane, first_lane;
   uint32_t handle; /* of texture and sampler, if they are decoded */
   bool decoded;
   struct emu_texture texture;
   struct emu_sampler sampler;
+  uint32_t first_handle; /* of the first lane; used if the planted fault is EMU_TEXTURE_LAYER */
 };
 
 /* Starts recording if the grid is watched. */
@@ -38,7 +40,8 @@ void sm_texture_watch(struct sm_texture_access *t, struct sm_texture_record *rec
 /* Adds the record to the profile, and marks undefined results. Called at the end of the
  * instruction. */
 void sm_texture_finish(const struct sm_texture_access *t);
-/* Finds the lane's texture and sampler. Returns false if a fault was raised. */
+/* Finds the lane's texture and sampler. Returns false if a fault was raised. If texture.none is set
+ * there is no sampler. */
 bool sm_texture_find(struct sm_texture_access *t, uint32_t handle);
 /* Raises a fault of the header that the handle names. Returns false. */
 bool sm_texture_refuse(struct sm_texture_access *t, uint32_t handle, const char *wrong);

@@ -10,6 +10,8 @@
 
 _Static_assert((int)EMU_TEXTURE_WORDS == (int)TEXTURE_WORDS, "the header's size");
 
+enum emu_texture_fault emu_texture_fault;
+
 enum {
   PITCH_UNIT_BITS = 5,
   PITCH_BIT_21 = 21,
@@ -203,8 +205,7 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
          refuse_value(wrong, "the texture has %u layers; the limit is %u", t->layers, LAYERS_MAX);
 }
 
-bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *t,
-                        char *wrong) {
+static bool decode_header(const uint32_t *header, struct emu_texture *t, char *wrong) {
   const uint32_t version = hw_get(header, TIC_HEADER_VERSION);
   *t = (struct emu_texture){
       .address = (uint64_t)hw_get(header, TIC_ADDRESS_BITS48TO32) << ADDRESS_HIGH_BIT,
@@ -221,11 +222,7 @@ bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_tex
   t->height =
       (hw_get(header, TIC_HEIGHT_MINUS_ONE) | hw_get(header, TIC_HEIGHT_MINUS_ONE_BIT16) << 16) + 1;
   t->normalized = hw_get(header, TIC_NORMALIZED_COORDS);
-  /* Hardware reads 0 through such headers (docs/hardware/textures.md 1.3), which would hide a
-   * client's use of a released image. */
-  if (hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
-    return refuse_value(wrong, "it has no mip level, so it belongs to no image; was the image "
-                               "released?");
+  t->none = hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL);
   if (hw_get(header, TIC_MAX_MIP_LEVEL) || hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
     return refuse_value(wrong,
                         "the texture has several mip levels, which the emulator does not support");
@@ -246,6 +243,52 @@ bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_tex
   }
 }
 
+/* Makes the decoded header wrong as the planted fault says. */
+static void plant_fault(struct emu_texture *t) {
+  struct emu_texel_format *f = &t->format;
+  switch (emu_texture_fault) {
+  case EMU_TEXTURE_SWIZZLE:
+    for (unsigned i = 0; i < 4; i++)
+      if (f->bits[i])
+        f->source[i] = (uint8_t)(TIC_X_SOURCE_IN_R + i);
+    break;
+  case EMU_TEXTURE_SRGB:
+    f->srgb = false;
+    break;
+  case EMU_TEXTURE_FORMAT:
+    for (unsigned i = 0; i < 4; i++)
+      if (f->bits[i] == 16 && f->type[i] == TIC_R_DATA_TYPE_NUM_SNORM)
+        f->type[i] = TIC_R_DATA_TYPE_NUM_UNORM;
+    break;
+  case EMU_TEXTURE_PITCH:
+    t->pitch = (t->pitch + 63) / 64 * 64;
+    break;
+  case EMU_TEXTURE_WIDTH:
+    t->width -= t->pitch && t->width > 1;
+    break;
+  case EMU_TEXTURE_HEIGHT:
+    t->height -= t->pitch && t->height > 1;
+    break;
+  case EMU_TEXTURE_LEVEL:
+    t->width = t->pitch ? (t->width + 1) / 2 : t->width;
+    t->height = (t->height + 1) / 2;
+    break;
+  case EMU_TEXTURE_BUFFER:
+    t->address += t->type == TIC_TEXTURE_TYPE_ONE_D_BUFFER ? f->bytes : 0;
+    break;
+  default:
+    break;
+  }
+}
+
+bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *t,
+                        char *wrong) {
+  if (!decode_header(header, t, wrong))
+    return false;
+  plant_fault(t);
+  return true;
+}
+
 bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_sampler *s,
                         char *wrong) {
   const uint32_t magnified = hw_get(words, TSC_MAG_FILTER),
@@ -260,6 +303,13 @@ bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_samp
       .border = {hw_get(words, TSC_BORDER_COLOR_R), hw_get(words, TSC_BORDER_COLOR_G),
                  hw_get(words, TSC_BORDER_COLOR_B), hw_get(words, TSC_BORDER_COLOR_A)},
   };
+  if (emu_texture_has(EMU_TEXTURE_BORDER))
+    for (unsigned i = 0; i < 4; i++)
+      s->border[i] = 0x3f800000; /* 1.0 */
+  if (emu_texture_has(EMU_TEXTURE_ADDRESS_MODE))
+    for (unsigned i = 0; i < 3; i++)
+      if (s->mode[i] == TSC_ADDRESS_U_WRAP || s->mode[i] == TSC_ADDRESS_U_MIRROR)
+        s->mode[i] = TSC_ADDRESS_U_CLAMP_TO_EDGE;
   if (hw_get(words, TSC_FORCED_INVALID))
     return refuse_value(wrong, "FORCED_INVALID is 1");
   if (!s->linear_magnified && magnified != TSC_MAG_FILTER_MAG_POINT)

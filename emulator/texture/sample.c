@@ -96,7 +96,7 @@ static double scale_coordinate(float at, uint32_t n, unsigned mode, bool normali
       at -= floorf(at);
     else if (mode == TSC_ADDRESS_U_MIRROR)
       at -= 2 * floorf(at / 2);
-    at *= (float)n;
+    at *= (float)(emu_texture_has(EMU_TEXTURE_NORMALIZED) && n > 1 ? n - 1 : n);
   }
   if (isnan(at))
     return 0;
@@ -116,7 +116,11 @@ struct tap {
 static struct tap make_tap(double at, bool linear, int offset) {
   if (!linear)
     return (struct tap){(int64_t)floor(at) + offset, 0};
-  const int64_t fixed = (int64_t)floor((at - 0.5) * ONE + 0.5);
+  int64_t fixed = (int64_t)floor((at - 0.5) * ONE + 0.5);
+  if (emu_texture_has(EMU_TEXTURE_HALF_TEXEL))
+    fixed += ONE / 2;
+  if (emu_texture_has(EMU_TEXTURE_WEIGHTS))
+    fixed = (int64_t)floor((at - 0.5) * 64 + 0.5) * (ONE / 64);
   return (struct tap){(fixed >> FRACTION_BITS) + offset, (uint32_t)(fixed & (ONE - 1))};
 }
 
@@ -171,6 +175,8 @@ bool emu_texture_is_signed(const struct emu_texture *t) {
 /* Rounds a filtered result to 16 bits if its component is 16-bit UNORM or SNORM. */
 static double round_filtered(const struct emu_texel_format *f, unsigned result, double v) {
   const unsigned component = f->source[result] - TIC_X_SOURCE_IN_R;
+  if (component <= 3 && f->bits[component] == 8 && emu_texture_has(EMU_TEXTURE_FILTER_BYTES))
+    return rint(v * UINT8_MAX) / UINT8_MAX;
   if (component > 3 || f->bits[component] != 16)
     return v;
   switch (f->type[component]) {

@@ -104,7 +104,10 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
 /* Clamps a float to the range from least to 1 and multiplies it by most. NaN becomes 0. */
 static int32_t scale_component(uint32_t value, float least, float most) {
   const float v = base_float(value);
-  return isnan(v) ? 0 : (int32_t)rint((double)fmaxf(fminf(v, 1), least) * (double)most);
+  if (isnan(v))
+    return 0;
+  const double scaled = (double)fmaxf(fminf(v, 1), least) * (double)most;
+  return (int32_t)(emu_texture_has(EMU_TEXTURE_STORE) ? trunc(scaled) : rint(scaled));
 }
 
 void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],
@@ -113,7 +116,8 @@ void emu_texel_pack(const struct emu_texel_format *format, const uint32_t compon
   unsigned at = 0;
   for (unsigned i = 0; i < 4 && format->bits[i]; at += format->bits[i++]) {
     const unsigned bits = format->bits[i];
-    uint32_t raw = components[i];
+    const bool exchanged = emu_texture_has(EMU_TEXTURE_STORE_ORDER) && bits == 8 && format->bits[2];
+    uint32_t raw = components[exchanged && i < 3 ? 2 - i : i];
     switch (format->type[i]) {
     case TIC_R_DATA_TYPE_NUM_UNORM:
       raw = (uint32_t)scale_component(raw, 0, (float)max_of_bits(bits));

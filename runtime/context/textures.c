@@ -71,9 +71,10 @@ static const struct format {
   uint8_t data_type;   /* TIC_R_DATA_TYPE_* */
   uint8_t sources[4];  /* TIC_X_SOURCE_* */
   bool srgb;
+  bool aligned; /* the size of a texel is a power of 2 */
 } formats[] = {
 #define FORMAT(order, type, bytes, components, data_type, x, y, z, w, srgb)                        \
-  {ORDER_##order, TYPE_##type, components, data_type, {x, y, z, w}, srgb},
+  {ORDER_##order, TYPE_##type, components, data_type, {x, y, z, w}, srgb, !((bytes) & ((bytes)-1))},
     TEXTURE_FORMATS(FORMAT)
 #undef FORMAT
 };
@@ -87,11 +88,11 @@ static const struct format *find_format(uint32_t format) {
   return NULL;
 }
 
-/* Stores ignore the header's sources, so the channels must be in the order of colours. Whether they
- * encode sRGB is unknown. */
+/* Stores ignore the header's sources, so the channels must be in the order of colours. They need
+ * texels whose size is a power of 2. Whether they encode sRGB is unknown. */
 static bool can_store(const struct format *format, enum kernel_arg_image type) {
   return format->sources[0] == TIC_X_SOURCE_IN_R && format->order != ORDER_RA && !format->srgb &&
-         type != KERNEL_ARG_IMAGE_1D_BUFFER;
+         format->aligned && type != KERNEL_ARG_IMAGE_1D_BUFFER;
 }
 
 /* ---- headers ----------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static void set_format(uint32_t *header, const struct format *format) {
 }
 
 /* Makes a header that belongs to no image. Reads through it return 0 (docs/hardware/textures.md
- * 1.3); the software Orin reports them. */
+ * 1.3); check mode reports them. */
 static void make_null_header(uint32_t *header) {
   memset(header, 0, TEXTURE_BYTES);
   set_format(header, &(struct format){.components = TIC_COMPONENTS_R8,

@@ -52,7 +52,15 @@ enum { SM_SRC_INV = 2 };
 
 /* Texture operations, and the place of the handle: among the operands, in a constant, or in two
  * uniform registers with the indices of header and sampler. */
-enum { SM_TEXTURE_TEX, SM_TEXTURE_TLD, SM_TEXTURE_TLD4, SM_TEXTURE_TXQ, SM_TEXTURE_TXD };
+/* SM_TEXTURE_NONE is no instruction's: an access through a header without texels. */
+enum {
+  SM_TEXTURE_TEX,
+  SM_TEXTURE_TLD,
+  SM_TEXTURE_TLD4,
+  SM_TEXTURE_TXQ,
+  SM_TEXTURE_TXD,
+  SM_TEXTURE_NONE
+};
 enum { SM_HANDLE_IN_LIST, SM_HANDLE_WORD, SM_HANDLE_PAIR };
 /* Surface instructions outside of the surface: loads give 0 and stores do nothing, the nearest
  * texel is accessed, or the kernel traps. */

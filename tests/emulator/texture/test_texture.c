@@ -578,7 +578,6 @@ static void invalid_headers_are_refused(void **state) {
       {PITCH, TIC_HEIGHT_MINUS_ONE, 65000, "65001 rows"},
       {PITCH, TIC_MAX_MIP_LEVEL, 1, "mip level"},
       {PITCH, TIC_RES_VIEW_MAX_MIP_LEVEL, 1, "mip level"},
-      {PITCH, TIC_RES_VIEW_MIN_MIP_LEVEL, 1, "belongs to no image"},
       {PITCH, TIC_ADDRESS_BITS31TO0, 16, "bits 4:0 of the address are 0x10"},
       {BLOCK, TIC_ADDRESS_BITS31TO0, 32, "bits 8:0 of the address are 0x20"},
       {PITCH, TIC_MULTI_SAMPLE_COUNT, 2, "MULTI_SAMPLE_COUNT is 2"},
