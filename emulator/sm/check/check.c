@@ -22,11 +22,20 @@ static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
   return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
 }
 
-/* A wait for the result of an instruction also covers its sources, which have been read by then. */
-static bool is_pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
-  return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
-         !is_waited_for(ws, p->scoreboard, p->generation) &&
-         !is_waited_for(ws, p->result_scoreboard, p->result_generation);
+/* Returns whether an instruction still reads or will write a place in lanes of m. kind is
+ * SM_PLACE_RESULT or SM_PLACE_SOURCE. A wait for the result of an instruction also covers its
+ * sources, which have been read by then. */
+static bool is_pending(struct sm_warp_shadow *ws, unsigned place, enum sm_place_state kind,
+                       uint32_t m) {
+  const struct sm_pending *p = kind == SM_PLACE_RESULT ? &ws->result[place] : &ws->source[place];
+  if (!(ws->state[place] & kind))
+    return false;
+  if (is_waited_for(ws, p->scoreboard, p->generation) ||
+      is_waited_for(ws, p->result_scoreboard, p->result_generation)) {
+    ws->state[place] = (uint8_t)(ws->state[place] & ~kind);
+    return false;
+  }
+  return p->lanes & m;
 }
 
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
@@ -56,15 +65,15 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
  * order, so ptxas lets the result of one overwrite the result or source of another. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
-  struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
+  const struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
-  if (is_pending(ws, result, m) && !(shared && result->shared)) {
+  if (is_pending(ws, place, SM_PLACE_RESULT, m) && !(shared && result->shared)) {
     report_pending(w, u, place, result, m, true);
-    result->scoreboard = SM_NO_SCOREBOARD;
-  } else if (written && is_pending(ws, source, m) && !(shared && source->shared)) {
+    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_RESULT);
+  } else if (written && is_pending(ws, place, SM_PLACE_SOURCE, m) && !(shared && source->shared)) {
     report_pending(w, u, place, source, m, false);
-    source->scoreboard = SM_NO_SCOREBOARD;
+    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_SOURCE);
   }
 }
 
@@ -115,8 +124,18 @@ static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop
                              .pc = sm_pc_of(w, u)};
 }
 
+/* Returns the union of the states of the places that an instruction reads or writes. */
+static uint8_t state_of(const struct sm_warp_shadow *ws, struct places p) {
+  uint8_t state = 0;
+  for (unsigned place; next_place(&p, &place);)
+    state |= ws->state[place];
+  return state;
+}
+
+/* read and written are the union of the states of these places. */
 static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                              struct sm_warp_shadow *ws, uint32_t m) {
+                              struct sm_warp_shadow *ws, uint32_t m, uint8_t read,
+                              uint8_t written) {
   unsigned place;
   for (uint32_t left = note->wait_mask; left; left &= left - 1)
     ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
@@ -125,21 +144,27 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
   if (!m)
     return;
-  for (struct places p = reads_of(note); next_place(&p, &place);)
-    check_pending(w, u, ws, place, m, NULL);
-  for (struct places p = writes_of(note); next_place(&p, &place);)
-    check_pending(w, u, ws, place, m, note);
+  if (read & SM_PLACE_RESULT)
+    for (struct places p = reads_of(note); next_place(&p, &place);)
+      check_pending(w, u, ws, place, m, NULL);
+  if (written & (SM_PLACE_RESULT | SM_PLACE_SOURCE))
+    for (struct places p = writes_of(note); next_place(&p, &place);)
+      check_pending(w, u, ws, place, m, note);
   const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
                      note->access != SM_ACCESS_STORE && !note->is_alone;
   if (note->write_sb < SM_SCOREBOARDS || loads)
-    for (struct places p = writes_of(note); next_place(&p, &place);)
+    for (struct places p = writes_of(note); next_place(&p, &place);) {
       ws->result[place] =
           pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
+      ws->state[place] |= SM_PLACE_RESULT;
+    }
   /* Uniform registers are read at issue: NVRTC's code overwrites them directly after a store. */
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      if (place >= SM_SLOT_R)
+      if (place >= SM_SLOT_R) {
         ws->source[place] = pending_on(w, u, note, note->read_sb, m);
+        ws->state[place] |= SM_PLACE_SOURCE;
+      }
 }
 
 /* --- undefined values -------------------------------------------------------------- */
@@ -159,6 +184,14 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
             "%s is undefined: it comes from %s", use, causes[cause]);
 }
 
+/* Sets the lanes in which a place is undefined. */
+static void set_undefined(struct sm_warp_shadow *ws, unsigned place, uint32_t lanes) {
+  ws->undefined[place] = lanes;
+  ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_UNDEFINED);
+  if (lanes)
+    ws->state[place] |= SM_PLACE_UNDEFINED;
+}
+
 /* Reports a place on which something depends, if it is undefined in any lane of m. Marks it as
  * defined, so that it is reported once. */
 static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
@@ -168,7 +201,7 @@ static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
   if (!lanes)
     return;
   report_undefined(w, u, ws->origin[place], lanes, use);
-  ws->undefined[place] = 0;
+  set_undefined(ws, place, 0);
 }
 
 struct taint {
@@ -314,18 +347,26 @@ static void define_place(struct sm_warp_shadow *ws, unsigned place, uint32_t m,
   const bool uniform = place < SM_SLOT_R;
   const uint32_t lanes = uniform && m ? SM_ALL_LANES : m;
   const uint32_t undefined = uniform && t->lanes ? SM_ALL_LANES : t->lanes;
-  ws->undefined[place] = (ws->undefined[place] & ~lanes) | (undefined & lanes);
+  set_undefined(ws, place, (ws->undefined[place] & ~lanes) | (undefined & lanes));
   if (undefined & lanes)
     ws->origin[place] = t->origin;
 }
 
+/* Returns whether the result may be undefined although all sources are defined, or which places are
+ * written is known only now. */
+static bool is_irregular(const struct sm_note *note) {
+  return note->handler == SM_H_shfl || note->handler == SM_H_r2p;
+}
+
+/* state is the union of the states of all places that the instruction reads or writes. */
 static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         struct sm_warp_shadow *ws, uint32_t m) {
+                         struct sm_warp_shadow *ws, uint32_t m, uint8_t state) {
   unsigned place;
-  check_uses(w, u, note, ws, m);
+  if (state & SM_PLACE_UNDEFINED)
+    check_uses(w, u, note, ws, m);
   /* Surfaces are checked while they are accessed: texture.c. */
   const bool accesses = note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE;
-  if (!m && !accesses)
+  if (!accesses && (!m || !(state & SM_PLACE_UNDEFINED || is_irregular(note))))
     return;
   struct taint t = {0};
   if (!accesses) {
@@ -346,7 +387,8 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     define_place(ws, place, m, &t);
   if (note->handler == SM_H_r2p)
     for (unsigned k = 0; k < SM_PRED_TRUE; k++)
-      ws->undefined[SM_SLOTS + k + sm_first_predicate(u)] &= ~m;
+      set_undefined(ws, SM_SLOTS + k + sm_first_predicate(u),
+                    ws->undefined[SM_SLOTS + k + sm_first_predicate(u)] & ~m);
 }
 
 /* --- warp-synchronous operations ------------------------------------------------------ */
@@ -439,9 +481,11 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   const uint32_t m = sm_lanes_of(w, u);
-  check_scoreboards(w, u, note, ws, m);
-  check_values(w, u, note, ws, m);
-  sm_check_pointers(w, u, note, m);
+  const uint8_t read = state_of(ws, reads_of(note)) | ws->state[SM_SLOTS + u->guard];
+  const uint8_t written = state_of(ws, writes_of(note));
+  check_scoreboards(w, u, note, ws, m, read, written);
+  check_values(w, u, note, ws, m, read | written);
+  sm_check_pointers(w, u, note, m, read | written);
   const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
   if (note->handler == SM_H_warpsync)
     check_warpsync(w, u, chosen);

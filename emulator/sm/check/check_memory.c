@@ -228,6 +228,7 @@ void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lane
   for (unsigned k = 0; lanes && k < note->write_count; k++)
     for (unsigned word = 0; word < note->write[k].count; word++) {
       ws->undefined[note->write[k].slot + word] |= lanes;
+      ws->state[note->write[k].slot + word] |= SM_PLACE_UNDEFINED;
       ws->origin[note->write[k].slot + word] = sm_pc_of(w, u) | SM_CAUSE_GLOBAL;
     }
 }

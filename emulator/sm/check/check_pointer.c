@@ -101,7 +101,8 @@ static void add_operand(struct pointers *out, const struct sm_warp *w, const str
     add_all(&p, u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u));
   else
     for (unsigned k = 0; k < words; k++)
-      add_pointers(&p, ws->pointer[first + k]);
+      if (ws->state[first + k] & SM_PLACE_POINTER)
+        add_pointers(&p, ws->pointer[first + k]);
   if (!propagates || u->mods >> (2 * slot) & 3u)
     FOR_LANES
   p.l[i] = p.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
@@ -135,18 +136,47 @@ static void add_reads(struct pointers *out, const struct sm_warp *w, const struc
                     : scalar_pointer(w, u);
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
-      FOR_MASK(i, m)
+      if (ws->state[note->read[k].slot + word] & SM_PLACE_POINTER)
+        FOR_MASK(i, m)
   all = join_pointers(all, ws->pointer[note->read[k].slot + word][i]);
   add_all(out, all && !propagates ? SM_POINTER_MANY : all);
 }
 
+/* Sets the pointers of a register in lanes. */
+static void set_pointers(struct sm_warp_shadow *ws, unsigned place, const struct pointers *p,
+                         bool any, uint32_t lanes) {
+  uint8_t *to = ws->pointer[place];
+  if (lanes == SM_ALL_LANES) {
+    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_POINTER);
+    if (!any)
+      return;
+    memcpy(to, p->l, sizeof p->l);
+  } else {
+    if (!(ws->state[place] & SM_PLACE_POINTER)) {
+      if (!any)
+        return;
+      memset(to, SM_POINTER_NONE, sizeof p->l);
+    }
+    FOR_MASK(i, lanes)
+    to[i] = p->l[i];
+  }
+  ws->state[place] |= SM_PLACE_POINTER;
+}
+
+/* Returns whether u may load a pointer from a constant bank or from private memory. */
+static bool loads_pointer(const struct sm_warp *w, const struct sm_uop *u,
+                          const struct sm_note *note) {
+  return note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC ||
+         note->handler == SM_H_ldc ||
+         (u->scalar_slot != SM_NO_SLOT && u->scalar_kind != SM_SCALAR_IMM && scalar_pointer(w, u));
+}
+
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                       uint32_t m) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
+                       uint32_t m, uint8_t state) {
+  if (!m || !note->write_count || !(state & SM_PLACE_POINTER || loads_pointer(w, u, note)))
+    return;
   struct pointers out = {{0}};
   const unsigned propagating = pointer_operands(u, note);
-  if (!m || !note->write_count)
-    return;
   if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
     add_all(&out, SM_POINTER_MANY); /* it may load a spilled pointer */
   else if (note->handler == SM_H_ldc)
@@ -163,22 +193,26 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
                   propagating >> slot & 1);
   else if (note->space == SM_SPACE_NONE)
     add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
+  uint8_t any = 0;
+  FOR_LANES
+  any |= out.l[i];
   for (unsigned k = 0; k < note->write_count; k++)
-    for (unsigned word = 0; word < note->write[k].count; word++) {
-      uint8_t *to = ws->pointer[note->write[k].slot + word];
-      const uint32_t lanes = note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m;
-      FOR_MASK(i, lanes)
-      to[i] = out.l[i];
-    }
+    for (unsigned word = 0; word < note->write[k].count; word++)
+      set_pointers(sm_shadow_of(w), note->write[k].slot + word, &out, any,
+                   note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m);
+}
+
+static uint8_t pointer_in(const struct sm_warp_shadow *ws, unsigned place, uint32_t lane) {
+  return ws->state[place] & SM_PLACE_POINTER ? ws->pointer[place][lane] : SM_POINTER_NONE;
 }
 
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
-  uint8_t id = join_pointers(ws->pointer[reg][lane], ws->pointer[uniform][lane]);
+  uint8_t id = join_pointers(pointer_in(ws, reg, lane), pointer_in(ws, uniform, lane));
   if (!u->memory.narrow)
-    id = join_pointers(id, ws->pointer[reg + 1][lane]);
-  id = join_pointers(id, ws->pointer[uniform + 1][lane]);
+    id = join_pointers(id, pointer_in(ws, reg + 1, lane));
+  id = join_pointers(id, pointer_in(ws, uniform + 1, lane));
   return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;
 }

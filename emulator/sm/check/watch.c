@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,18 +20,23 @@ static bool grow_array(void *pointer, size_t *have, size_t bytes) {
   return *p != NULL;
 }
 
-static void start_warp_shadow(struct sm_shadow *s, unsigned index, uint32_t registers) {
-  struct sm_warp_shadow *ws = &s->warp[index];
-  memset(ws, 0, sizeof *ws);
-  for (unsigned k = SM_SLOT_UR; k < SM_SLOT_R + registers; k++)
-    ws->undefined[k] = SM_ALL_LANES;
-  for (unsigned k = 0; k < SM_PRED_TRUE; k++)
-    ws->undefined[SM_SLOTS + k] = ws->undefined[SM_SLOTS + SM_PRED_UNIFORM + k] = SM_ALL_LANES;
+static void undefine(struct sm_warp_shadow *ws, unsigned first, unsigned count, uint32_t lanes) {
+  for (unsigned k = first; k < first + count; k++) {
+    ws->undefined[k] = lanes;
+    ws->origin[k] = SM_CAUSE_REGISTER;
+    ws->state[k] = SM_PLACE_UNDEFINED;
+  }
+}
+
+static void start_warp_shadow(const struct sm_warp *w, uint32_t registers) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  memset(ws, 0, offsetof(struct sm_warp_shadow, origin));
+  undefine(ws, SM_SLOT_UR, SM_SLOT_R + registers - SM_SLOT_UR, w->lanes);
+  undefine(ws, SM_SLOTS, SM_PRED_TRUE, w->lanes);
+  undefine(ws, SM_SLOTS + SM_PRED_UNIFORM, SM_PRED_TRUE, w->lanes);
   /* The prologue of sm_87 code reads UR2 before any write (docs/hardware/command-stream.md 6). */
   enum { PROLOGUE_UR = 2 };
-  ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
-  for (unsigned k = 0; k < SM_PLACES; k++)
-    ws->result[k].scoreboard = ws->source[k].scoreboard = SM_NO_SCOREBOARD;
+  ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = ws->state[SM_SLOT_UR + PROLOGUE_UR] = 0;
 }
 
 static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
@@ -59,7 +65,7 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   s->range.size = 0;
   sm_pointers_start(cta);
   for (unsigned k = 0; k < cta->warps; k++)
-    start_warp_shadow(s, k, grid->registers);
+    start_warp_shadow(sm_warp_at(cta, k), grid->registers);
   return true;
 }
 

@@ -35,14 +35,25 @@ struct sm_pending {
   uint64_t pc; /* of the instruction */
 };
 
+/* Which records of a place have a content. Most places have none, so most instructions need no
+ * look at the records. */
+enum sm_place_state {
+  SM_PLACE_UNDEFINED = 1, /* undefined is not 0 */
+  SM_PLACE_RESULT = 2,    /* an instruction may be going to write the place: result is valid */
+  SM_PLACE_SOURCE = 4,    /* an instruction may be reading the place: source is valid */
+  SM_PLACE_POINTER = 8,   /* pointer is valid; without this flag no lane has a pointer */
+};
+
 struct sm_warp_shadow {
+  uint8_t state[SM_PLACES];      /* masks of enum sm_place_state */
   uint32_t undefined[SM_PLACES]; /* lanes */
-  uint64_t origin[SM_PLACES];
-  struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint32_t generation[SM_SCOREBOARDS];
   /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
+  /* What follows is only valid where state says so, and is not initialised. */
+  uint64_t origin[SM_PLACES]; /* of undefined places */
+  struct sm_pending result[SM_PLACES], source[SM_PLACES];
   /* The parameter from which the register was computed, for each lane: SM_POINTER_*. */
   uint8_t pointer[SM_SLOTS][SM_LANES];
 };
@@ -205,9 +216,10 @@ void sm_pointers_start(struct sm_cta *cta);
 /* Returns the parameter from which a lane's address was computed, or NULL if it is not known. */
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane);
-/* Propagates pointers from the operands of u to its result, in the lanes of m. */
+/* Propagates pointers from the operands of u to its result, in the lanes of m. state is the union
+ * of the states of all places that u reads or writes. */
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                       uint32_t m);
+                       uint32_t m, uint8_t state);
 
 /* check_race.c: the part of an access that is in one word. */
 struct sm_part {
