@@ -26,6 +26,12 @@ static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found
     *of_word = a->origin | SM_ORIGIN_STORED;
 }
 
+/* Returns whether all bytes, a power of 2 up to 16, are SM_WRITTEN. */
+static bool are_written(const uint8_t *defined, uint32_t bytes) {
+  static const uint8_t written[] = {[0 ... 15] = SM_WRITTEN};
+  return !memcmp(defined, written, bytes);
+}
+
 /* Returns true if the access reads an undefined value. undefined is true if it writes one. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
@@ -36,12 +42,13 @@ static bool shared_access(struct sm_access *a, bool undefined) {
     return false; /* it will fault */
   a->memory = a->w->shared + a->at;
   a->defined = defined;
-  for (uint32_t done = 0; done < bytes;) {
+  for (uint32_t done = 0; done < bytes && !a->strong;) {
     const struct sm_part p = sm_part_of(a->at, bytes, done);
-    if (!a->strong)
-      sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
+    sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
     done += p.count;
   }
+  if (!undefined && !a->strong && are_written(defined, bytes))
+    return false;
   uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {
     note_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
@@ -214,7 +221,8 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                           .is_write = texel->access != SM_ACCESS_LOAD,
                           .strong = texel->access == SM_ACCESS_ATOMIC,
                           .by_units = texel->by_units,
-                          .texel = true};
+                          .texel = true,
+                          .touch = sm_touch_by(w, u, &note, texel->access == SM_ACCESS_ATOMIC)};
     undefined |= global_access(&a, &held);
   }
   if (held)
@@ -263,7 +271,8 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
                         .u = u,
                         .note = note,
                         .is_write = note->access != SM_ACCESS_LOAD,
-                        .strong = note->strong};
+                        .strong = note->strong,
+                        .touch = sm_touch_by(w, u, note, note->strong)};
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     sm_addresses_32(w, u, address);
   else

@@ -126,19 +126,26 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
     add_all(out, s->pointer_at[at / 4]);
 }
 
+/* Joins the pointers of a register's lanes in m to that of all. */
+static uint8_t join_lanes(const struct sm_warp_shadow *ws, unsigned place, uint32_t m,
+                          uint8_t all) {
+  if (!(ws->state[place] & SM_PLACE_POINTER))
+    return all;
+  for (; m && all != SM_POINTER_MANY; m &= m - 1)
+    all = join_pointers(all, ws->pointer[place][__builtin_ctz(m)]);
+  return all;
+}
+
 /* Joins the pointers of all operands and lanes. If !propagates, the result is an unknown
  * pointer. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                       const struct sm_note *note, uint32_t m, bool propagates) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
   uint8_t all = u->scalar_slot == SM_NO_SLOT || u->scalar_kind == SM_SCALAR_IMM
                     ? SM_POINTER_NONE
                     : scalar_pointer(w, u);
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
-      if (ws->state[note->read[k].slot + word] & SM_PLACE_POINTER)
-        FOR_MASK(i, m)
-  all = join_pointers(all, ws->pointer[note->read[k].slot + word][i]);
+      all = join_lanes(sm_shadow_of(w), note->read[k].slot + word, m, all);
   add_all(out, all && !propagates ? SM_POINTER_MANY : all);
 }
 

@@ -36,13 +36,6 @@ void sm_check_order(struct sm_warp *w, const struct sm_note *note) {
     s->acquired = atomic_load(&now_released);
 }
 
-struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset) {
-  struct sm_part p = {.first = (at + offset) % SM_CELL_BYTES, .offset = offset};
-  p.count = SM_CELL_BYTES - p.first < bytes - offset ? SM_CELL_BYTES - p.first : bytes - offset;
-  p.mask = (uint8_t)(((1u << p.count) - 1) << p.first);
-  return p;
-}
-
 static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_grid *grid = a->w->cta->grid;
   const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
@@ -58,7 +51,8 @@ static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
   const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
   if (t->cta != w->cta->shadow->number)
     return ordered_between_ctas(a, t);
-  return t->clock < sm_shadow_of(w)->clock[warp] || (warp == w->index && lane == a->lane);
+  return t->clock < sm_shadow_of(w)->clock[warp] ||
+         (warp == w->index && lane == a->lane && !t->by_several);
 }
 
 /* Describes the work-item of a recorded access, and its group if it is another one. */
@@ -98,8 +92,8 @@ static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, boo
  * even if it is ordered before the read (docs/hardware/textures.md 4.3). */
 static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
   const struct sm_grid *g = a->w->cta->grid;
-  const uint64_t ctas = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
-  return a->by_units && writer->bytes & mask && writer->cta - g->first_number < ctas;
+  return a->by_units && writer->bytes & mask &&
+         writer->cta - g->first_number < (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
 }
 
 static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {
@@ -113,8 +107,8 @@ static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {
             a->at, who);
 }
 
-static bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
-                         bool was_write) {
+static inline bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
+                                bool was_write) {
   return t->bytes & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
 }
 
@@ -158,19 +152,41 @@ static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now
   return true;
 }
 
-void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
-  const struct sm_warp *w = a->w;
-  const struct sm_touch now = {
+struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
+                            const struct sm_note *note, bool strong) {
+  return (struct sm_touch){
       .cta = w->cta->shadow->number,
       .clock = sm_shadow_of(w)->clock[w->index],
       .time = atomic_load_explicit(&now_released, memory_order_relaxed),
-      .pc = (uint32_t)(sm_pc_of(w, a->u) - w->cta->grid->program),
-      .thread = (uint16_t)(w->index * SM_LANES + a->lane),
-      .bytes = p->mask,
-      .strong = a->strong,
-      .compares = a->note->compares,
-      .valued = a->note->access == SM_ACCESS_STORE,
+      .pc = (uint32_t)(sm_pc_of(w, u) - w->cta->grid->program),
+      .strong = strong,
+      .compares = note->compares,
+      .valued = note->access == SM_ACCESS_STORE,
   };
+}
+
+/* Returns whether the lanes of one instruction have both read these bytes. */
+static bool repeats_read(const struct sm_touch *last, const struct sm_touch *now) {
+  return last->cta == now->cta && last->pc == now->pc && last->clock == now->clock &&
+         last->time == now->time && last->thread / SM_LANES == now->thread / SM_LANES &&
+         !(now->bytes & ~last->bytes);
+}
+
+static void add_reader(struct sm_cell *cell, const struct sm_touch *now) {
+  struct sm_touch *last = &cell->reader[0];
+  if (repeats_read(last, now)) {
+    last->by_several |= last->thread != now->thread;
+    return;
+  }
+  if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))
+    cell->reader[1] = *last;
+  *last = *now;
+}
+
+void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
+  struct sm_touch now = a->touch;
+  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
+  now.bytes = p->mask;
   const uint32_t value = now.valued ? stored_bytes(a, p) : 0;
   if (a->is_write && !changes_memory(a, p))
     return;
@@ -180,10 +196,7 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
            !(a->is_write && repeats_write(cell, &now, value)))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
-    struct sm_touch *last = &cell->reader[0];
-    if (last->bytes && (last->cta != now.cta || last->thread / SM_LANES != w->index))
-      cell->reader[1] = *last;
-    *last = now;
+    add_reader(cell, &now);
     return;
   }
   for (unsigned k = 0; k < 2; k++)

@@ -79,10 +79,11 @@ struct sm_touch {
   uint32_t time;  /* orders it with other CTAs: check_race.c */
   uint32_t pc;    /* offset from the program */
   uint16_t thread;
-  uint8_t bytes;     /* mask of the word's bytes; 0 means no access */
-  bool strong : 1;   /* atomic or volatile; two strong accesses do not race */
-  bool compares : 1; /* compare-and-swap; does not race with a read that it verifies */
-  bool valued : 1;   /* a store, whose value is in the cell */
+  uint8_t bytes;       /* mask of the word's bytes; 0 means no access */
+  bool strong : 1;     /* atomic or volatile; two strong accesses do not race */
+  bool compares : 1;   /* compare-and-swap; does not race with a read that it verifies */
+  bool valued : 1;     /* a store, whose value is in the cell */
+  bool by_several : 1; /* other lanes have made the same access with the work-item */
 };
 
 struct sm_cell {
@@ -105,6 +106,7 @@ struct sm_access {
   bool global, is_write, strong;
   bool by_units; /* by the texture units, which may not see writes of the same grid */
   bool texel;    /* by a texture or surface instruction: its address is not from a pointer */
+  struct sm_touch touch; /* its record, without thread and bytes */
 };
 
 /* A lane's access to a texel. */
@@ -228,7 +230,15 @@ struct sm_part {
   uint32_t offset; /* within the access */
 };
 /* Returns the part that starts at byte offset of an access at address at. */
-struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
+static inline struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset) {
+  struct sm_part p = {.first = (at + offset) % SM_CELL_BYTES, .offset = offset};
+  p.count = SM_CELL_BYTES - p.first < bytes - offset ? SM_CELL_BYTES - p.first : bytes - offset;
+  p.mask = (uint8_t)(((1u << p.count) - 1) << p.first);
+  return p;
+}
+/* Returns the record of an access, without thread and bytes. */
+struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
+                            const struct sm_note *note, bool strong);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */

@@ -191,6 +191,17 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "LDS", "data race on local memory", "not ordered after the write by"}},
+    {"race of the last reader",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  int x = p[n]; if (i == n) p[n] = x + 1; else q[i] = x; }",
+     31,
+     32,
+     32,
+     256,
+     false,
+     {"data race on global memory",
+      "this write is not ordered after the read by work-item (0,0,0)"}},
     {"global race in a warp",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
@@ -480,7 +491,7 @@ static const struct fault_case cases[] = {
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64];\n"
      "  for (int i = 0; i < n; i++) a[i] = i;\n"
-     "  p[get_global_id(0)] = a[(p[1] + 7) & 63]; }",
+     "  p[get_global_id(0)] = a[(q[1] + 7) & 63]; }",
      64,
      2,
      2,
