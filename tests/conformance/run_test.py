@@ -7,6 +7,7 @@ run_test.py SOURCE OTHER      OCL_ICD_VENDORS specifies tegracl; OTHER is anothe
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,6 +116,46 @@ class Run(unittest.TestCase):
         self.assertEqual([test['result'] for test in record['results']['basic'].values()],
                          ['pass'] * 3)
         self.assertEqual(len(record['sessions']), 2)
+
+    def test_results_in_a_file_that_outlives_the_logs(self):
+        file = self.folder / 'results.json'
+        where = ['--results', file, '--resume']
+        self.run_it('--test', 'first', *where, TESTS='first second')
+        shutil.rmtree(self.folder / 'logs')
+        result = self.run_it(*where, TESTS='first second', RESULT='fail')
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn('of 0.0 hours', result.stdout)
+        self.assertFalse((self.folder / 'logs/results.json').exists())
+        text = file.read_text(encoding='utf-8')
+        record = json.loads(text)
+        self.assertEqual({test: outcome['result']
+                          for test, outcome in record['results']['basic'].items()},
+                         {'first': 'pass', 'second': 'fail'})
+        self.assertEqual(len(record['sessions']), 2)
+        for test in 'first', 'second':
+            self.assertEqual(sum(f'"{test}"' in line for line in text.splitlines()), 1)
+            self.assertRegex(text, rf'(?m)^  "{test}": {{"result": .*}},?$')
+
+    def test_quick_results_are_not_those_of_a_full_run(self):
+        self.run_it()
+        result = self.run_it('--resume', '--full')
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("'form': 'quick'", result.stderr)
+
+    def test_clones_with_other_tags_are_one_build(self):
+        source = self.folder / 'source'
+        git = ['git', '-C', source, '-c', 'user.name=A', '-c', 'user.email=a@example.com']
+        subprocess.run(['git', 'init', '-q', source], check=True)
+        subprocess.run([*git, 'commit', '-q', '--allow-empty', '-m', 'A'], check=True)
+        (self.folder / 'cts/CMakeCache.txt').write_text(
+            f'CMAKE_HOME_DIRECTORY:INTERNAL={source}\n', encoding='utf-8')
+        self.run_it()
+        commit = subprocess.run([*git, 'rev-parse', 'HEAD'], check=True, capture_output=True,
+                                text=True).stdout.strip()
+        self.assertEqual(self.record()['build']['cts'], commit)
+        subprocess.run([*git, 'tag', '-a', '-m', 'A', 'v1'], check=True)
+        result = self.run_it('--resume', RESULT='fail')
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_sample(self):
         tests = ' '.join(f'test_{number}' for number in range(40))
