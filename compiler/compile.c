@@ -204,7 +204,7 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
   if (stage == COMPILE_IR)
     return move_to_result(ir, result);
   STAGE(result, CC_STAGE_LOWER, status, lower_all(job, options, ir, &units, log));
-  if (status == CC_OK && units.count > 1) {
+  if (status == CC_OK && units.in_units) {
     status = make_plan(job, options, &units, result);
     lowered_units_finish(&units);
     return status;

@@ -26,6 +26,7 @@ struct lowered {
 struct lowered_units {
   struct lowered *at;
   unsigned count;
+  bool in_units; /* each is a unit: there may be only one, if the program is small */
 };
 
 struct lower_options {
@@ -41,8 +42,8 @@ enum cc_status lower_bitcode(const char *bytes, size_t size, const struct lower_
                              struct lowered *result, struct text *log);
 void lowered_finish(struct lowered *result);
 
-/* Like lower_bitcode, but in units if the program allows this and is large enough, else in a
- * single unit. A unit's source depends only on its own functions: not on the rest of the program,
+/* Like lower_bitcode, but in units if the program allows this and is large enough, else as a
+ * whole. A unit's source depends only on its own functions: not on the rest of the program,
  * nor on line numbers. The caller passes the result to lowered_units_finish in any case. */
 enum cc_status lower_units(const char *bytes, size_t size, const struct lower_options *options,
                            struct lowered_units *result, struct text *log);

@@ -87,7 +87,7 @@ struct lower {
   struct text *log;
   struct lowered *result;
   struct lower_options options;
-  bool in_units;                     /* this unit is one of several in the module */
+  bool in_units;                     /* the module is built in units, and this is one */
   unsigned first_kernel, end_kernel; /* if in_units: range of the unit's kernels */
   bool failed;
   unsigned handle_mark; /* LLVM's metadata kind for marks on images and samplers */

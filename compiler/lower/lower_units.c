@@ -10,19 +10,24 @@
 
 #include "compiler/lower/lower_state.h"
 
-/* Costs are numbers of LLVM instructions in a kernel and its callees. NVRTC takes 1 ms for each
- * instruction, and 100 ms for the start, the headers and the functions that all kernels with images
- * call. */
+/* Costs are numbers of LLVM instructions in a kernel and its callees. NVRTC takes about 1 ms for
+ * each instruction, and 100 ms for the start, the headers and the functions that all kernels with
+ * images call. With larger units a change takes longer to build, with smaller ones the program. */
 enum {
-  UNIT_COST = 768,  /* maximum for kernels that share a unit */
-  WHOLE_COST = 512, /* maximum for a program that is not cut */
-  CUT_BY_NAME = 6,  /* one kernel in this many begins a unit regardless of its cost */
+  UNIT_COST = 1280, /* maximum for kernels that share a unit */
+  WHOLE_COST = 512, /* maximum for a program that is not built in units, not even in one */
+  /* One kernel in this many begins a unit because of its name, so that a new kernel moves few of
+   * the following cuts: if the unit before it has less than half of UNIT_COST, and if it has more.
+   */
+  CUT_SMALL = 16,
+  CUT_LARGE = 2,
 };
 
 struct cutter {
   struct lower *lower;
   unsigned *ends; /* for each unit, the number of the kernel after its last */
   unsigned count, kernels;
+  bool in_units;
 };
 
 /* Whether kernels share a global variable. Each unit would have a separate copy of it. */
@@ -44,9 +49,10 @@ static unsigned cost_of(struct lower *lower, struct function *kernel) {
   return lower->reached_instructions;
 }
 
-static bool begins_by_name(const struct function *kernel) {
+static bool begins_by_name(const struct function *kernel, unsigned cost_before) {
   const char *name = LLVMGetValueName(kernel->ref);
-  return XXH64(name, strlen(name), 0) % CUT_BY_NAME == 0;
+  const unsigned one_in = cost_before < UNIT_COST / 2 ? CUT_SMALL : CUT_LARGE;
+  return XXH64(name, strlen(name), 0) % one_in == 0;
 }
 
 static void cut_into_units(struct cutter *cutter) {
@@ -59,20 +65,22 @@ static void cut_into_units(struct cutter *cutter) {
       continue;
     const unsigned cost = cost_of(lower, function);
     all += cost;
-    if (in_unit && (in_unit + cost > UNIT_COST || begins_by_name(function))) {
+    if (in_unit && (in_unit + cost > UNIT_COST || begins_by_name(function, in_unit))) {
       cutter->ends[cutter->count++] = function->kernel;
       in_unit = 0;
     }
     in_unit += cost;
     cutter->kernels++;
   }
-  if (all <= WHOLE_COST || shares_memory(lower))
+  cutter->in_units = all > WHOLE_COST && !shares_memory(lower);
+  if (!cutter->in_units)
     cutter->count = 0;
   cutter->ends[cutter->count++] = cutter->kernels;
 }
 
 static void print_units(struct cutter *cutter, const struct lower *module,
                         struct lowered_units *result) {
+  result->in_units = cutter->in_units;
   result->at = calloc(cutter->count, sizeof *result->at);
   if (!result->at) {
     lower_fail(cutter->lower, "out of memory");
@@ -81,7 +89,7 @@ static void print_units(struct cutter *cutter, const struct lower *module,
   for (unsigned first = 0; result->count < cutter->count && !cutter->lower->failed;) {
     struct lower lower = *module;
     lower.result = &result->at[result->count];
-    lower.in_units = cutter->count > 1;
+    lower.in_units = cutter->in_units;
     lower.first_kernel = first;
     lower.end_kernel = first = cutter->ends[result->count++];
     lower_print_source(&lower);

@@ -6,7 +6,7 @@
 
 #include "tests/end_to_end/opencl.h"
 
-enum { KERNELS = 4, COUNT = 64, STEPS = 100, SOURCE_BYTES = 1 << 16 };
+enum { KERNELS = 4, COUNT = 64, STEPS = 170, SOURCE_BYTES = 1 << 16 };
 
 static char source[SOURCE_BYTES];
 static size_t source_size;

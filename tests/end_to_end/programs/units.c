@@ -97,6 +97,24 @@ static void test_binary(const struct opencl *opencl) {
   free(binary);
 }
 
+/* A large kernel is a unit even if it is the only one: the text around it can change. */
+static void test_single(const struct opencl *opencl) {
+  for (unsigned lines = 0; lines < 2; lines++) {
+    struct told told;
+    cl_int error;
+    source_size = 0;
+    add("%s%s", lines ? "\n" : "", common);
+    add_kernel("single", 1, 7);
+    cl_program program = build(opencl, "", CL_SUCCESS, &told);
+    CHECK(told.units == 1 && told.cached == lines);
+    cl_kernel kernel = clCreateKernel(program, "single", &error);
+    CHECK_CL(error, CL_SUCCESS);
+    run_kernel(opencl, opencl->queue, kernel, 1, 7);
+    CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+    CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  }
+}
+
 /* A variable that several kernels use must not be in several units. */
 static void test_whole(const struct opencl *opencl) {
   struct told told;
@@ -231,6 +249,7 @@ int main(int argc, char **argv) {
   opencl_open(&opencl);
   test_changes(&opencl);
   test_binary(&opencl);
+  test_single(&opencl);
   test_whole(&opencl);
   test_error(&opencl);
   test_verbose(&opencl);
