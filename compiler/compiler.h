@@ -170,10 +170,35 @@ enum { CC_IL_MINOR_MAX = 6 };
 /* Like cc_available, for SPIR-V, which also needs SPIRV-Tools and the LLVM/SPIR-V translator. */
 bool cc_il_available(void);
 
-/* Return the capabilities and extensions that modules may use (cl_khr_spirv_queries). */
-const uint32_t *cc_il_capabilities(size_t *count);
-const char *const *cc_il_extensions(size_t *count);
+/* Return the capabilities and extensions that modules may use (cl_khr_spirv_queries). matrices is
+ * whether cooperative matrices are enabled, which modules may use if CL_DEVICE_EXTENSIONS of their
+ * cc_device has CC_MATRIX_EXTENSION. */
+#define CC_MATRIX_EXTENSION "cl_khr_cooperative_matrix"
+const uint32_t *cc_il_capabilities(bool matrices, size_t *count);
+const char *const *cc_il_extensions(bool matrices, size_t *count);
 const char *const *cc_il_instruction_sets(size_t *count);
+
+/* Types of the elements of cooperative matrices, with the numbers of the draft
+ * cl_khr_cooperative_matrix. */
+enum cc_component {
+  CC_FP16 = 0,
+  CC_FP32 = 1,
+  CC_SINT8 = 3,
+  CC_SINT32 = 5,
+  CC_UINT8 = 7,
+  CC_UINT32 = 9,
+};
+
+/* A product of cooperative matrices: A (m x k) times B (k x n) plus C gives the result (m x n). */
+struct cc_matrix_product {
+  unsigned m, n, k;
+  enum cc_component a, b, c, result;
+  bool saturates; /* the addition of C */
+};
+/* Returns all products that modules may use. */
+const struct cc_matrix_product *cc_il_matrix_products(size_t *count);
+/* Alignment in bytes of matrices in memory, and of their rows and columns (strides). */
+enum { CC_MATRIX_ALIGNMENT = 16 };
 
 /* Checks the structure of a module in either byte order. On success *words is a copy in host
  * byte order, which the caller frees; on failure *why is the reason. */

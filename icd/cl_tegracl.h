@@ -205,6 +205,52 @@ extern CL_API_ENTRY cl_int CL_API_CALL clGetSVMSuggestedTypeIndexKHR(
 #define CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR 0x1078 /* clGetDeviceInfo, size_t */
 #endif
 
+/* cl_khr_cooperative_matrix 1.0.0, a draft: matrices in SPIR-V modules. The device reports it only
+ * if TEGRACL_EXPERIMENTAL has cooperative_matrix. */
+#ifndef cl_khr_cooperative_matrix
+#define cl_khr_cooperative_matrix 1
+
+typedef cl_uint cl_device_cooperative_matrix_info_khr;
+typedef cl_uint cl_device_cooperative_matrix_component_type_khr;
+
+/* clGetDeviceCooperativeMatrixInfoKHR, cl_device_cooperative_matrix_variant_khr[]: products for the
+ * default sub-group size, and for that in the input (cl_uint) */
+#define CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR 0x1078
+#define CL_DEVICE_COOPERATIVE_MATRIX_SUB_GROUP_VARIANTS_KHR         0x1079
+
+/* clGetDeviceInfo, cl_uint, in bytes */
+#define CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR 0x107A
+#define CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR   0x107B
+
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_FP16_KHR   0
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_FP32_KHR   1
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_FP64_KHR   2
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_SINT8_KHR  3
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_SINT16_KHR 4
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_SINT32_KHR 5
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_SINT64_KHR 6
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_UINT8_KHR  7
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_UINT16_KHR 8
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_UINT32_KHR 9
+#define CL_DEVICE_COOPERATIVE_MATRIX_COMPONENT_TYPE_UINT64_KHR 10
+
+typedef struct _cl_device_cooperative_matrix_variant_khr {
+  cl_uint m_size;
+  cl_uint n_size;
+  cl_uint k_size;
+  cl_device_cooperative_matrix_component_type_khr a_type;
+  cl_device_cooperative_matrix_component_type_khr b_type;
+  cl_device_cooperative_matrix_component_type_khr c_type;
+  cl_device_cooperative_matrix_component_type_khr result_type;
+  cl_bool saturating_accumulation;
+} cl_device_cooperative_matrix_variant_khr;
+
+extern CL_API_ENTRY cl_int CL_API_CALL clGetDeviceCooperativeMatrixInfoKHR(
+    cl_device_id device, cl_device_cooperative_matrix_info_khr param_name, size_t input_value_size,
+    const void *input_value, size_t param_value_size, void *param_value,
+    size_t *param_value_size_ret);
+#endif
+
 #ifndef CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
 #define CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR 0x2052
 #endif

@@ -204,7 +204,7 @@ static void add_messages(struct text *log, const char *messages) {
   text_puts(log, messages);
 }
 
-static bool has_word(const char *words, const char *word, size_t size) {
+bool frontend_has_word(const char *words, const char *word, size_t size) {
   for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
     if (strcspn(words, " ") == size && !memcmp(words, word, size))
       return true;
@@ -220,7 +220,7 @@ static bool enables_unknown(const char *messages, const struct cc_device *device
   for (const char *name; (name = strstr(messages, before)); messages = name) {
     name += sizeof before - 1;
     const size_t size = strcspn(name, "'\n");
-    if (name[size] != '\'' || has_word(device->extensions, name, size))
+    if (name[size] != '\'' || frontend_has_word(device->extensions, name, size))
       continue;
     text_printf(log, "error: the device does not support the OpenCL extension '%.*s' [-Werror]\n",
                 (int)size, name);

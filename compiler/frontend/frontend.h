@@ -18,4 +18,7 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
 /* Finds clang. If there is none, returns false and writes to log what to install. */
 bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log);
 
+/* Whether the list of words, separated by blanks, has the word of size bytes. */
+bool frontend_has_word(const char *words, const char *word, size_t size);
+
 #endif

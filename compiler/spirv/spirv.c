@@ -223,7 +223,8 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6095, AtomicFloat16AddEXT)                                                                     \
   X(6115, BFloat16ConversionINTEL)                                                                 \
   X(6141, SplitBarrierINTEL)                                                                       \
-  X(6400, GroupUniformArithmeticKHR)
+  X(6400, GroupUniformArithmeticKHR)                                                               \
+  X(6022, CooperativeMatrixKHR) /* the last one: only if its draft is enabled */
 
 #define REFUSED_CAPABILITIES(X)                                                                    \
   X(0, Matrix)                                                                                     \
@@ -267,17 +268,17 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const uint32_t *cc_il_capabilities(size_t *count) {
+const uint32_t *cc_il_capabilities(bool matrices, size_t *count) {
 #define AS_NUMBER(number, name) number,
   static const uint32_t offered[] = {OFFERED_CAPABILITIES(AS_NUMBER)};
 #undef AS_NUMBER
-  *count = COUNT(offered);
+  *count = COUNT(offered) - !matrices;
   return offered;
 }
 
 /* Returns the extensions for the capabilities above, and extensions that only add a linkage or
  * decorations. */
-const char *const *cc_il_extensions(size_t *count) {
+const char *const *cc_il_extensions(bool matrices, size_t *count) {
   static const char *const extensions[] = {
       "SPV_EXT_shader_atomic_float16_add",
       "SPV_EXT_shader_atomic_float_add",
@@ -300,8 +301,9 @@ const char *const *cc_il_extensions(size_t *count) {
       "SPV_KHR_shader_clock",
       "SPV_KHR_subgroup_rotate",
       "SPV_KHR_uniform_group_instructions",
+      "SPV_KHR_cooperative_matrix", /* the last one: only if its draft is enabled */
   };
-  *count = COUNT(extensions);
+  *count = COUNT(extensions) - !matrices;
   return extensions;
 }
 
@@ -311,12 +313,18 @@ const char *const *cc_il_instruction_sets(size_t *count) {
   return sets;
 }
 
-static bool check_capability(uint32_t number, struct text *log) {
+static bool check_capability(uint32_t number, bool matrices, struct text *log) {
   size_t count;
-  const uint32_t *offered = cc_il_capabilities(&count);
+  const uint32_t *offered = cc_il_capabilities(matrices, &count);
   for (size_t i = 0; i < count; i++)
     if (offered[i] == number)
       return true;
+  if (number == CAPABILITY_COOPERATIVE_MATRIX) {
+    text_puts(log,
+              "error: the module requires the capability CooperativeMatrixKHR of the draft "
+              "cl_khr_cooperative_matrix; TEGRACL_EXPERIMENTAL=cooperative_matrix enables it\n");
+    return false;
+  }
   for (size_t i = 0; i < COUNT(refused_capabilities); i++)
     if (refused_capabilities[i].number == number) {
       text_printf(log,
@@ -391,10 +399,10 @@ static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struc
          check_sub_groups(MODE_SUBGROUPS_PER_WORKGROUP, value, log);
 }
 
-bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
+bool spirv_check(const uint32_t *words, size_t count, bool matrices, struct text *log) {
   bool has_model = false;
   FOR_EACH(at, words, count, OP_CAPABILITY, 2)
-  if (!check_capability(words[at + 1], log))
+  if (!check_capability(words[at + 1], matrices, log))
     return false;
   FOR_EACH(at, words, count, OP_EXECUTION_MODE, 4)
   if (!check_sub_groups(words[at + 2], words[at + 3], log))

@@ -39,6 +39,7 @@ enum spirv_opcode {
   OP_ENTRY_POINT = 15,
   OP_EXECUTION_MODE = 16,
   OP_CAPABILITY = 17,
+  OP_TYPE_VOID = 19,
   OP_TYPE_BOOL = 20,
   OP_TYPE_INT = 21,
   OP_TYPE_FLOAT = 22,
@@ -55,6 +56,7 @@ enum spirv_opcode {
   OP_SPEC_CONSTANT_TRUE = 48,
   OP_SPEC_CONSTANT_FALSE = 49,
   OP_SPEC_CONSTANT = 50,
+  OP_SPEC_CONSTANT_COMPOSITE = 51,
   OP_SPEC_CONSTANT_OP = 52,
   OP_FUNCTION = 54,
   OP_FUNCTION_PARAMETER = 55,
@@ -82,14 +84,22 @@ enum spirv_opcode {
   OP_CONVERT_F_TO_U = 109,
   OP_CONVERT_U_TO_F = 112,
   OP_U_CONVERT = 113,
+  OP_F_CONVERT = 115,
   OP_CONVERT_PTR_TO_U = 117,
   OP_SAT_CONVERT_U_TO_S = 119,
   OP_CONVERT_U_TO_PTR = 120,
   OP_PTR_CAST_TO_GENERIC = 121,
   OP_GENERIC_CAST_TO_PTR = 122,
   OP_BITCAST = 124,
+  OP_S_NEGATE = 126,
   OP_I_SUB = 130,
+  OP_I_MUL = 132,
+  OP_U_DIV = 134,
   OP_S_DIV = 135,
+  OP_F_DIV = 136,
+  OP_VECTOR_TIMES_SCALAR = 142,
+  OP_MATRIX_TIMES_SCALAR = 143,
+  OP_SELECT = 169,
   OP_I_EQUAL = 170,
   OP_I_NOT_EQUAL = 171,
   OP_CONTROL_BARRIER = 224,
@@ -107,6 +117,11 @@ enum spirv_opcode {
   OP_PTR_NOT_EQUAL = 402,
   OP_PTR_DIFF = 403,
   OP_EXT_INST_FORWARD = 4433,
+  OP_TYPE_MATRIX = 4456,
+  OP_MATRIX_LOAD = 4457,
+  OP_MATRIX_STORE = 4458,
+  OP_MATRIX_MUL_ADD = 4459,
+  OP_MATRIX_LENGTH = 4460,
   OP_READ_CLOCK = 5056,
   OP_EXPECT = 5631,
   OP_DECORATE_STRING = 5632,
@@ -127,13 +142,16 @@ enum spirv_decoration {
   DECORATION_SATURATED_CONVERSION = 28,
   DECORATION_FP_FAST_MATH_MODE = 40,
   DECORATION_LINKAGE_ATTRIBUTES = 41,
+  DECORATION_ALIGNMENT = 44,
   DECORATION_ALIAS_SCOPE = 5914,
   DECORATION_NO_ALIAS = 5915,
 };
 
 enum spirv_capability {
   CAPABILITY_LINKAGE = 5,
+  CAPABILITY_VECTOR16 = 7,
   CAPABILITY_SHADER_CLOCK = 5055,
+  CAPABILITY_COOPERATIVE_MATRIX = 6022,
   CAPABILITY_FLOAT_CONTROLS2 = 6029,
   CAPABILITY_ATOMIC_FLOAT16_ADD = 6095,
   CAPABILITY_BFLOAT16_CONVERSION = 6115,
@@ -149,6 +167,14 @@ enum spirv_mode {
   MODE_LOCAL_SIZE_ID = 38,
   MODE_LOCAL_SIZE_HINT_ID = 39,
   MODE_FP_FAST_MATH_DEFAULT = 6028,
+};
+
+enum spirv_storage {
+  STORAGE_WORKGROUP = 4,
+  STORAGE_CROSS_WORKGROUP = 5,
+  STORAGE_PRIVATE = 6,
+  STORAGE_FUNCTION = 7,
+  STORAGE_GENERIC = 8,
 };
 
 enum spirv_scope { SCOPE_DEVICE = 1, SCOPE_WORKGROUP = 2, SCOPE_SUBGROUP = 3 };
@@ -169,8 +195,9 @@ bool spirv_is(const void *bytes, size_t size);
 unsigned spirv_minor(const uint32_t *words);
 
 /* Whether the device supports the memory model, capabilities and execution modes that the
- * module requires. Otherwise log names the first unsupported one. */
-bool spirv_check(const uint32_t *words, size_t count, struct text *log);
+ * module requires. Otherwise log names the first unsupported one. matrices is whether the draft
+ * cl_khr_cooperative_matrix is enabled. */
+bool spirv_check(const uint32_t *words, size_t count, bool matrices, struct text *log);
 
 /* Reads the value of an integer constant of at most 32 bits, specialized or
  * not. Returns false if id is not such a constant. */
@@ -191,6 +218,15 @@ size_t spirv_drop_aliasing(uint32_t *words, size_t count);
 /* Replaces instructions of extensions that the tools do not support; see
  * spirv_plain.c. Returns false if out of memory. */
 bool spirv_plain(uint32_t *words, size_t *count);
+
+/* Replaces cooperative matrices by vectors and function calls; see spirv_matrix.c. Frees *words
+ * and replaces it with the new module, which the caller frees. On failure *words is unchanged.
+ * Returns CC_BUILD_FAILURE, and says why in log, if the module breaks a rule or uses what the
+ * device does not support. */
+enum cc_status spirv_matrices(uint32_t **words, size_t *count, struct text *log);
+
+/* For spirv-val: a module may declare equal types. spirv_reword removes it. */
+#define SPIRV_EXTENSION_EQUAL_TYPES "SPV_VALIDATOR_ignore_type_decl_unique"
 
 /* Removes extended instruction sets whose names begin with the prefix, and
  * their instructions. Returns false if out of memory. */

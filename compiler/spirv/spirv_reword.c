@@ -6,20 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/spirv/spirv.h"
-
-/* Ranges of opcodes whose first operand is a type and whose second is a result
- * (section 3.42 "Instructions" and the extensions' texts). */
-static const struct {
-  uint16_t first, last;
-} typed[] = {
-    {1, 1},       {12, 12},     {41, 46},     {48, 52},     {54, 55},     {57, 57},
-    {59, 61},     {65, 70},     {77, 84},     {86, 98},     {100, 107},   {109, 124},
-    {126, 152},   {154, 191},   {194, 205},   {227, 227},   {229, 242},   {245, 245},
-    {259, 259},   {261, 271},   {333, 366},   {400, 403},   {4421, 4422}, {4428, 4432},
-    {4450, 4455}, {5056, 5056}, {5571, 5575}, {5577, 5577}, {5614, 5615}, {5631, 5631},
-    {6035, 6035}, {6116, 6117}, {6401, 6408},
-};
+#include "compiler/spirv/spirv_words.h"
 
 /* Newest minor version that the translator accepts, and the position of the major version. */
 enum { TRANSLATOR_MINOR_MAX = 4, MAJOR_SHIFT = 16 };
@@ -28,18 +15,11 @@ enum { TRANSLATOR_MINOR_MAX = 4, MAJOR_SHIFT = 16 };
  * that is copied element by element. */
 enum { LANES_MAX = 16, ELEMENTS_MAX = 4096 };
 
-struct words {
-  uint32_t *data;
-  size_t count, room;
-  bool failed;
-};
-
 /* Functions of OpenCL C that read clocks, one for each scope and result type. */
 enum { CLOCK_TYPES = 2, CLOCKS = 3 * CLOCK_TYPES };
 
 /* Functions that add to a half, one for each storage class. */
 enum { HALF_SUMS = 3, HALF_BITS = 16 };
-enum { STORAGE_WORKGROUP = 4, STORAGE_CROSS_WORKGROUP = 5, STORAGE_GENERIC = 8 };
 
 struct reword {
   const uint32_t *words;
@@ -58,52 +38,14 @@ struct reword {
   uint32_t wide_one;
 };
 
-static void add(struct words *out, const uint32_t *words, size_t count) {
-  if (out->count + count > REWORD_WORDS_MAX) {
-    out->failed = true;
-    return;
-  }
-  if (out->count + count > out->room) {
-    const size_t room = (out->count + count) * 2;
-    uint32_t *data = realloc(out->data, room * sizeof *data);
-    if (!data) {
-      out->failed = true;
-      return;
-    }
-    out->data = data;
-    out->room = room;
-  }
-  memcpy(out->data + out->count, words, count * sizeof *words);
-  out->count += count;
-}
-
-static void emit_words(struct words *out, enum spirv_opcode opcode, const uint32_t *operands,
-                       size_t count) {
-  const uint32_t first = (uint32_t)(count + 1) << SPIRV_LENGTH_SHIFT | opcode;
-  add(out, &first, 1);
-  if (count)
-    add(out, operands, count);
-}
-
-#define EMIT(out, opcode, ...)                                                                     \
-  emit_words(out, opcode, (const uint32_t[]){__VA_ARGS__},                                         \
-             sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-
 /* ---- definitions ------------------------------------------------------------------- */
-
-static bool has_type(enum spirv_opcode opcode) {
-  for (size_t i = 0; i < sizeof typed / sizeof typed[0]; i++)
-    if (opcode >= typed[i].first && opcode <= typed[i].last)
-      return true;
-  return false;
-}
 
 static void find_results(struct reword *reword) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
     const uint32_t *word = reword->words + at;
     const struct spirv_instruction instruction = spirv_instruction_at(word);
     length = instruction.length;
-    const bool typed_value = has_type(instruction.opcode) && length > 2;
+    const bool typed_value = spirv_has_type(instruction.opcode) && length > 2;
     const bool is_type = instruction.opcode >= OP_TYPE_BOOL - 1 &&
                          instruction.opcode <= OP_TYPE_FUNCTION && length > 1;
     if (!typed_value && !is_type)
@@ -255,10 +197,10 @@ static bool reword_copy(struct reword *reword, const uint32_t *word) {
     from_count = to_count;
   uint32_t load[OPERANDS + 2] = {pointer_type[3], value, word[2]};
   memcpy(load + 3, from, from_count * sizeof *from);
-  emit_words(reword->out, OP_LOAD, load, 3 + from_count);
+  words_emit(reword->out, OP_LOAD, load, 3 + from_count);
   uint32_t store[OPERANDS + 1] = {word[1], value};
   memcpy(store + 2, to, to_count * sizeof *to);
-  emit_words(reword->out, OP_STORE, store, 2 + to_count);
+  words_emit(reword->out, OP_STORE, store, 2 + to_count);
   return true;
 }
 
@@ -440,10 +382,10 @@ static bool reword_image(struct reword *reword, const uint32_t *word) {
   if (instruction.length <= operands || !(word[operands] & NONTEMPORAL))
     return false;
   const uint32_t first = word[operands] & ~(uint32_t)NONTEMPORAL;
-  add(reword->out, word, operands);
-  add(reword->out, &first, 1);
+  words_add(reword->out, word, operands);
+  words_add(reword->out, &first, 1);
   if (instruction.length > operands + 1)
-    add(reword->out, word + operands + 1, instruction.length - operands - 1);
+    words_add(reword->out, word + operands + 1, instruction.length - operands - 1);
   return true;
 }
 
@@ -484,17 +426,17 @@ static uint32_t declare(struct reword *reword, const char *name, uint32_t type,
   uint32_t operands[2 + NAME_WORDS + 1] = {id, DECORATION_LINKAGE_ATTRIBUTES};
   memcpy(operands + 2, name, strlen(name));
   operands[2 + words] = IMPORT;
-  emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
+  words_emit(&reword->before, OP_DECORATE, operands, 2 + words + 1);
   uint32_t types[2 + PARAMETERS_MAX] = {function_type, type};
   if (count)
     memcpy(types + 2, parameters, count * sizeof *parameters);
-  emit_words(&reword->functions, OP_TYPE_FUNCTION, types, 2 + count);
+  words_emit(&reword->functions, OP_TYPE_FUNCTION, types, 2 + count);
   EMIT(&reword->functions, OP_FUNCTION, type, id, 0, function_type);
   for (size_t i = 0; i < count; i++) {
     const uint32_t parameter = reword->bound++;
     EMIT(&reword->functions, OP_FUNCTION_PARAMETER, parameters[i], parameter);
   }
-  emit_words(&reword->functions, OP_FUNCTION_END, NULL, 0);
+  words_emit(&reword->functions, OP_FUNCTION_END, NULL, 0);
   return id;
 }
 
@@ -541,7 +483,8 @@ static bool reword_clock(struct reword *reword, const uint32_t *word) {
 }
 
 static bool drop_extension(struct reword *reword, const uint32_t *word) {
-  static const char *const names[] = {"SPV_KHR_shader_clock", "SPV_EXT_shader_atomic_float16_add"};
+  static const char *const names[] = {"SPV_KHR_shader_clock", "SPV_EXT_shader_atomic_float16_add",
+                                      SPIRV_EXTENSION_EQUAL_TYPES};
   (void)reword;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     const size_t size = strlen(names[i]) + 1;
@@ -620,7 +563,7 @@ static bool reword_one(struct reword *reword, const uint32_t *word) {
 
 static void reword_all(struct reword *reword) {
   reword->out = &reword->before;
-  add(reword->out, reword->words, SPIRV_HEADER_WORDS);
+  words_add(reword->out, reword->words, SPIRV_HEADER_WORDS);
   if (!reword->out->failed && spirv_minor(reword->words) > TRANSLATOR_MINOR_MAX)
     reword->out->data[SPIRV_VERSION_WORD] = 1 << MAJOR_SHIFT | TRANSLATOR_MINOR_MAX
                                                                    << SPIRV_MINOR_SHIFT;
@@ -636,10 +579,10 @@ static void reword_all(struct reword *reword) {
     if (instruction.opcode == OP_FUNCTION)
       reword->out = &reword->functions;
     if (!reword_one(reword, reword->words + at))
-      add(reword->out, reword->words + at, length);
+      words_add(reword->out, reword->words + at, length);
   }
   if (reword->functions.count)
-    add(&reword->before, reword->functions.data, reword->functions.count);
+    words_add(&reword->before, reword->functions.data, reword->functions.count);
 }
 
 bool spirv_reword(uint32_t **words, size_t *count) {

@@ -13,6 +13,7 @@
 #include "compiler/find.h"
 #include "compiler/frontend/bitcode.h"
 #include "compiler/frontend/command.h"
+#include "compiler/frontend/frontend.h"
 #include "compiler/frontend/optimise.h"
 #include "compiler/lower/lower.h"
 #include "compiler/spirv/spirv.h"
@@ -287,11 +288,15 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     return status == CC_INVALID_BINARY ? CC_BUILD_FAILURE : status;
   }
   size_t count = source->size / sizeof *words;
-  if (!spirv_check(words, count, log))
+  const bool matrices =
+      frontend_has_word(job->device->extensions, CC_MATRIX_EXTENSION, strlen(CC_MATRIX_EXTENSION));
+  if (!spirv_check(words, count, matrices, log))
     status = CC_BUILD_FAILURE;
   count = spirv_drop_aliasing(words, count);
   if (status == CC_OK && !spirv_plain(words, &count))
     status = CC_OUT_OF_MEMORY;
+  if (status == CC_OK)
+    status = spirv_matrices(&words, &count, log);
   const struct cc_source module = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
     status = validate(validator, &module, log);

@@ -296,11 +296,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     return answer_spirv(&answer, sets, count * sizeof(*sets));
   }
   case CL_DEVICE_SPIRV_EXTENSIONS: {
-    const char *const *extensions = cc_il_extensions(&count);
+    const char *const *extensions = cc_il_extensions(icd_cooperative_matrix(), &count);
     return answer_spirv(&answer, extensions, count * sizeof(*extensions));
   }
   case CL_DEVICE_SPIRV_CAPABILITIES: {
-    const uint32_t *capabilities = cc_il_capabilities(&count);
+    const uint32_t *capabilities = cc_il_capabilities(icd_cooperative_matrix(), &count);
     return answer_spirv(&answer, capabilities, count * sizeof(*capabilities));
   }
   case CL_DEVICE_SUB_GROUP_SIZES_INTEL: {
@@ -340,6 +340,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const cl_svm_capabilities_khr none[ICD_SVM_TYPES] = {0};
     return icd_answer_bytes(&answer, __func__, info->shared_addresses ? icd_svm_types : none,
                             sizeof(icd_svm_types));
+  }
+  case CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR:
+  case CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR: {
+    const cl_int code = icd_check_cooperative_matrix(NULL, CL_INVALID_VALUE, __func__);
+    return code ? code : ICD_ANSWER(&answer, cl_uint, CC_MATRIX_ALIGNMENT);
   }
   case CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL: {
     uint64_t instructions;

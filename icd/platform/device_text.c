@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/compiler.h"
 #include "compiler/extensions.h"
 #include "icd/platform/experimental.h"
 
@@ -15,6 +16,9 @@
 
 /* Like CC_EXPERIMENTAL_EXTENSIONS, and only if buffers have the same address for CPU and GPU. */
 #define UNIFIED_SVM(X) X("cl_khr_unified_svm", CL_MAKE_VERSION(0, 9, 0))
+
+/* Like CC_EXPERIMENTAL_EXTENSIONS, and only if programs can be created from SPIR-V. */
+#define COOPERATIVE_MATRIX(X) X(CC_MATRIX_EXTENSION, CL_MAKE_VERSION(1, 0, 0))
 
 /* Extensions that are reported only if programs can be created from SPIR-V. */
 #define IL_EXTENSIONS(X)                                                                           \
@@ -51,6 +55,7 @@ static const cl_name_version shared_extensions[] = {SHARED_EXTENSIONS(AS_ENTRY)}
 static const cl_name_version device_extensions[] = {CC_DEVICE_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_extensions[] = {IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version unified_svm_extension = UNIFIED_SVM(AS_VALUE);
+static const cl_name_version cooperative_matrix_extension = COOPERATIVE_MATRIX(AS_VALUE);
 static const cl_name_version experimental_extensions[] = {CC_EXPERIMENTAL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version experimental_il_extensions[] = {EXPERIMENTAL_IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
@@ -80,11 +85,11 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
 struct extension_set {
   cl_name_version list[COUNT(shared_extensions) + COUNT(device_extensions) + COUNT(il_extensions) +
                        COUNT(experimental_extensions) + COUNT(experimental_il_extensions) +
-                       1 /* unified_svm_extension */];
+                       2 /* unified_svm_extension, cooperative_matrix_extension */];
   size_t count;
-  char words[sizeof(SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
-                        UNIFIED_SVM(AS_WORD) CC_EXPERIMENTAL_EXTENSIONS(AS_WORD)
-                            EXPERIMENTAL_IL_EXTENSIONS(AS_WORD))];
+  char words[sizeof(SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(
+      AS_WORD) UNIFIED_SVM(AS_WORD) COOPERATIVE_MATRIX(AS_WORD) CC_EXPERIMENTAL_EXTENSIONS(AS_WORD)
+                        EXPERIMENTAL_IL_EXTENSIONS(AS_WORD))];
   char *end; /* of words */
 };
 
@@ -116,6 +121,8 @@ static void make_extension_sets(void) {
           add_extension(set, &experimental_extensions[i]);
       if (shared && icd_unified_svm())
         add_extension(set, &unified_svm_extension);
+      if (il && icd_cooperative_matrix())
+        add_extension(set, &cooperative_matrix_extension);
       for (size_t i = 0; il && i < COUNT(experimental_il_extensions); i++)
         if (is_wanted(&experimental_il_extensions[i]))
           add_extension(set, &experimental_il_extensions[i]);

@@ -180,7 +180,8 @@
   X(clSVMAllocWithPropertiesKHR) \
   X(clSVMFreeWithPropertiesKHR) \
   X(clGetSVMPointerInfoKHR) \
-  X(clGetSVMSuggestedTypeIndexKHR)
+  X(clGetSVMSuggestedTypeIndexKHR) \
+  X(clGetDeviceCooperativeMatrixInfoKHR)
 /* clang-format on */
 
 #define AS_FIELD(name) .name = name,

@@ -15,6 +15,11 @@ bool icd_unified_svm(void);
 /* Returns code, and says why, if it is not. context may be NULL. */
 cl_int icd_check_unified_svm(cl_context context, cl_int code, const char *call);
 
+/* The same for the draft cl_khr_cooperative_matrix, which also requires that programs can be
+ * created from SPIR-V. */
+bool icd_cooperative_matrix(void);
+cl_int icd_check_cooperative_matrix(cl_context context, cl_int code, const char *call);
+
 /* The types of allocations of cl_khr_unified_svm. The first two are those of clSVMAlloc. */
 enum icd_svm_type {
   ICD_SVM_COARSE,

@@ -120,7 +120,21 @@ static uint32_t random_opcode(void) {
                                    OP_CONTROL_BARRIER_WAIT,
                                    OP_COMPOSITE_EXTRACT,
                                    OP_CONSTANT_COMPOSITE,
-                                   OP_SPEC_CONSTANT_OP};
+                                   OP_SPEC_CONSTANT_OP,
+                                   OP_SPEC_CONSTANT_COMPOSITE,
+                                   OP_TYPE_VOID,
+                                   OP_FUNCTION_PARAMETER,
+                                   OP_FUNCTION_CALL,
+                                   OP_F_CONVERT,
+                                   OP_S_NEGATE,
+                                   OP_F_DIV,
+                                   OP_MATRIX_TIMES_SCALAR,
+                                   OP_SELECT,
+                                   OP_TYPE_MATRIX,
+                                   OP_MATRIX_LOAD,
+                                   OP_MATRIX_STORE,
+                                   OP_MATRIX_MUL_ADD,
+                                   OP_MATRIX_LENGTH};
   return random64() % 4 ? known[below(sizeof known / sizeof *known)]
                         : random64() & SPIRV_OPCODE_MASK;
 }
@@ -276,8 +290,7 @@ static bool try_module(const uint32_t *bytes, size_t count, unsigned long number
   struct text log = {0};
   if (cc_il_read(bytes, count * sizeof *bytes, &words, &why) != CC_OK)
     return false;
-  const bool offered = spirv_check(words, count, &log);
-  text_finish(&log);
+  bool offered = spirv_check(words, count, true, &log);
   for (uint32_t id = 0; id < 20; id++) {
     const uint64_t value = random64();
     const size_t size = cc_il_constant_size(words, count, id);
@@ -290,6 +303,14 @@ static bool try_module(const uint32_t *bytes, size_t count, unsigned long number
   count = spirv_drop_aliasing(words, count);
   if (!spirv_plain(words, &count))
     exit(2);
+  const size_t before = count;
+  if (spirv_matrices(&words, &count, &log) != CC_OK) {
+    if (!log.size)
+      stop("it is refused without a message", number);
+    offered = false;
+  }
+  check_whole(words, count, before, "without matrices it is no module", number);
+  text_finish(&log);
   run_validation_passes(words, count, number);
   run_translation_passes(copy_of(words, count), count, number);
   free(words);

@@ -165,8 +165,10 @@ fake_kernel fake_find_kernel(const char *name) {
   abort();
 }
 
+bool fake_il;
+
 bool cc_il_available(void) {
-  return false;
+  return fake_il;
 }
 
 bool cc_available(void) {

@@ -47,4 +47,7 @@ bool fake_was_cancelled(void); /* the last build in units */
 /* Returns the directory of the last build, or NULL if none was given. The caller frees it. */
 char *fake_take_folder(void);
 
+/* What cc_il_available returns; false by default. */
+extern bool fake_il;
+
 #endif
