@@ -189,6 +189,13 @@ static double round_filtered(const struct emu_texel_format *f, unsigned result, 
   }
 }
 
+/* Returns the bits of a filtered result. The host's NaNs depend on its processor, so all become the
+ * NaN of the SM's arithmetic. */
+static uint32_t filtered_bits(double v) {
+  enum { FLOAT_NAN = 0x7fffffff };
+  return isnan(v) ? FLOAT_NAN : base_float_bits((float)v);
+}
+
 bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s,
                         const struct emu_texture_place *place,
                         const struct emu_texture_memory *memory, uint32_t result[4]) {
@@ -215,7 +222,7 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
       sum[i] += weight * (double)base_float(texel[i]);
   }
   for (unsigned i = 0; i < 4; i++)
-    result[i] = base_float_bits((float)round_filtered(&format, i, sum[i]));
+    result[i] = filtered_bits(round_filtered(&format, i, sum[i]));
   return true;
 }
 

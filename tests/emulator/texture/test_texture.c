@@ -1,6 +1,7 @@
 /* Compares the texture units with a reference in double precision that uses the values from which a
  * header was made and not the header itself: test_texture [CASES]. Also tests refusals, conversions
- * of all 8-bit and 16-bit values, and headers of random bits. */
+ * of all 8-bit and 16-bit values, headers of random bits, and that results are the same on all
+ * machines. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/number.h"
 #include "emulator/texture/texture.h"
 #include "gpu/hw/texture.h"
 #include "tests/emulator/random.h"
@@ -693,6 +695,115 @@ static void random_headers_are_safe(void **state) {
   assert_true(decoded > cases);
 }
 
+/* --- equal results on all machines ----------------------------------------- */
+
+/* What a checksum is about. A read counts for each of these that applies to it. */
+enum part { NEAREST, LINEAR, SRGB, BORDERS, ARRAYS, VOLUMES, GATHERS, FETCHES, STORES, PARTS };
+
+/* FNV-1a of 32-bit words. */
+static void add_to_sum(uint64_t *sum, uint32_t word) {
+  *sum = (*sum ^ word) * UINT64_C(0x100000001b3);
+}
+
+static void add_read(const struct scene *s, enum part what, const uint32_t words[4],
+                     uint64_t sums[PARTS], unsigned counts[PARTS]) {
+  bool has_border = false;
+  for (unsigned d = 0; d < s->dimensions; d++)
+    has_border |= s->mode[d] == TSC_ADDRESS_U_BORDER;
+  const bool applies[PARTS] = {[SRGB] = s->format->srgb && s->decodes_srgb && what < SRGB,
+                               [BORDERS] = has_border && what < SRGB,
+                               [ARRAYS] = s->kind == LINES || s->kind == BLOCKS,
+                               [VOLUMES] = s->kind == VOLUME};
+  for (unsigned part = 0; part < PARTS; part++)
+    if (part == what || applies[part]) {
+      counts[part]++;
+      for (unsigned i = 0; i < 4; i++)
+        add_to_sum(&sums[part], words[i]);
+    }
+}
+
+/* Makes a few components of a format of floats infinite. */
+static void add_infinities(const struct format *f) {
+  if (f->type != TIC_R_DATA_TYPE_NUM_FLOAT)
+    return;
+  const unsigned size = component_bits(f, 0) == 16 ? 2 : 4;
+  const uint32_t infinity = size == 2 ? 0x7c00 : 0x7f800000, sign = size == 2 ? 0x8000 : 1u << 31;
+  for (unsigned i = 0; i < MEMORY_BYTES; i += size * (2 + below(6))) {
+    const uint32_t value = infinity | (one_in(2) ? sign : 0);
+    memcpy(memory_bytes + i, &value, size);
+  }
+}
+
+/* Compares the bits of results with those of an x86-64 machine. Unlike the references above, this
+ * also covers sums of infinities and NaNs, and coordinates and sizes that make steps inexact. After
+ * an intended change of the model, copy the checksums that are printed if this test also passes on
+ * arm64. */
+static void results_are_the_same_on_all_machines(void **state) {
+  (void)state;
+  enum { SCENES = 3000, READS_MIN = 1000 };
+  static const struct {
+    const char *name;
+    uint64_t sum;
+  } golden[PARTS] = {
+      [NEAREST] = {"nearest", UINT64_C(0x33155092b9c6e4f1)},
+      [LINEAR] = {"linear", UINT64_C(0xea40c4d814b7f858)},
+      [SRGB] = {"sRGB", UINT64_C(0x15a1476a36e355f7)},
+      [BORDERS] = {"borders", UINT64_C(0x56b7c3a67ba51e86)},
+      [ARRAYS] = {"arrays", UINT64_C(0x0901d18ebddeffb2)},
+      [VOLUMES] = {"3D", UINT64_C(0xe738ea515930f177)},
+      [GATHERS] = {"gathers", UINT64_C(0x15b6e33d4cabdd84)},
+      [FETCHES] = {"fetches", UINT64_C(0x39ed363d52563f04)},
+      [STORES] = {"typed stores", UINT64_C(0xfe3a5910e44ebd47)},
+  };
+  uint64_t sums[PARTS];
+  unsigned counts[PARTS] = {0}, wrong = 0;
+  for (unsigned part = 0; part < PARTS; part++)
+    sums[part] = UINT64_C(0xcbf29ce484222325);
+  for (unsigned n = 0; n < SCENES; n++) {
+    struct scene s;
+    begin_input(n);
+    random_scene(&s);
+    memcpy(memory_bytes, noise, sizeof noise);
+    add_infinities(s.format);
+    for (unsigned r = 0; r < READS; r++) {
+      struct emu_texture_place place = {.layer = below(s.layers + 1), .minified = one_in(2)};
+      int32_t at[3] = {0};
+      uint32_t words[4];
+      for (unsigned d = 0; d < s.dimensions; d++) {
+        const float x = (float)rnd() * 0x1p-30f - 1.5f; /* -1.5 to 2.5 */
+        place.at[d] = s.normalized ? x : x * (float)s.size[d];
+        at[d] = (int32_t)below(s.size[d] + 2) - 1;
+      }
+      if (s.kind != BUFFER) {
+        assert_true(emu_texture_sample(&s.texture, &s.decoded, &place, &memory, words));
+        add_read(&s, s.linear ? LINEAR : NEAREST, words, sums, counts);
+      }
+      if (s.dimensions == 2) {
+        assert_true(emu_texture_gather(&s.texture, &s.decoded, &place, below(4), &memory, words));
+        add_read(&s, GATHERS, words, sums, counts);
+      }
+      assert_true(emu_texture_fetch(&s.texture, at, place.layer, &memory, words));
+      add_read(&s, FETCHES, words, sums, counts);
+      uint8_t texel[EMU_TEXEL_BYTES_MAX] = {0};
+      const float x = (float)rnd() * 0x1p-30f - 1.5f;
+      for (unsigned i = 0; i < 4; i++)
+        words[i] = one_in(2) || is_integer(s.format) ? rnd() : base_float_bits(x / (float)(i + 1));
+      emu_texel_pack(&s.texture.format, words, texel);
+      memcpy(words, texel, sizeof words);
+      add_read(&s, STORES, words, sums, counts);
+    }
+  }
+  for (unsigned part = 0; part < PARTS; part++) {
+    assert_true(counts[part] > READS_MIN);
+    if (sums[part] != golden[part].sum) {
+      print_error("%s: the checksum is 0x%016llx, not 0x%016llx\n", golden[part].name,
+                  (unsigned long long)sums[part], (unsigned long long)golden[part].sum);
+      wrong++;
+    }
+  }
+  assert_int_equal(wrong, 0);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1)
     cases = (unsigned)strtoul(argv[1], NULL, 0);
@@ -708,6 +819,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(conversions_saturate),
       cmocka_unit_test(invalid_headers_are_refused),
       cmocka_unit_test(random_headers_are_safe),
+      cmocka_unit_test(results_are_the_same_on_all_machines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
