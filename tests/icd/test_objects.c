@@ -610,6 +610,13 @@ static void rectangles_match_byte_copies(void **state) {
   assert_int_equal(WITHIN(close, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(below, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(right, 128), CL_INVALID_VALUE);
+  /* Pitches of 0 are those of the region, so that its rows are adjacent. */
+  const size_t next[3] = {0, 4, 0}, last[3] = {0, 3, 0};
+#define TIGHT(origin)                                                                              \
+  clEnqueueCopyBufferRect(queue, mem, mem, left, origin, square, 0, 0, 0, 0, 0, NULL, NULL)
+  assert_cl(TIGHT(next));
+  assert_int_equal(TIGHT(last), CL_MEM_COPY_OVERLAP);
+  assert_int_equal(TIGHT(right), CL_MEM_COPY_OVERLAP);
   /* Sub-buffers of one buffer, with different pitches: the second row is the same, or is between
    * two rows. */
   const cl_buffer_region halves[2] = {{0, BYTES / 2}, {BYTES / 4, BYTES / 2}};
