@@ -94,14 +94,65 @@ static void find_first_folder(void) {
     first_folder[0] = 0;
 }
 
-/* Writes the path of the command that a variable names. Relative names start at the folder of the
- * first search, because a build runs in another thread, and the application may have changed its
- * folder by then. */
-static bool forced_command(const char *value, char path[CC_PATH_MAX]) {
+/* Writes the absolute path of a file that a variable names. Relative names start at the folder of
+ * the first search, because a build runs in another thread, and the application may have changed
+ * its folder by then. */
+static bool forced_path(const char *value, char path[CC_PATH_MAX]) {
   pthread_once(&first_folder_once, find_first_folder);
-  return (*value == '/' ? make_path(path, "%s", value)
-                        : make_path(path, "%s/%s", first_folder, value)) &&
-         is_command(path);
+  return *value == '/' ? make_path(path, "%s", value)
+                       : make_path(path, "%s/%s", first_folder, value);
+}
+
+static bool forced_command(const char *value, char path[CC_PATH_MAX]) {
+  return forced_path(value, path) && is_command(path);
+}
+
+static const char *const file_variables[] = {"TEGRACL_COMPILER", "TEGRACL_CLANG", "TEGRACL_NVRTC",
+                                             "TEGRACL_SPIRV_VAL", "TEGRACL_LLVM_SPIRV"};
+enum { FILE_VARIABLES = sizeof(file_variables) / sizeof(file_variables[0]) };
+
+/* Returns the variable as "NAME=PATH" with an absolute path; NULL if it needs no change. */
+static char *absolute_variable(const char *variable) {
+  for (size_t i = 0; i < FILE_VARIABLES; i++) {
+    const char *name = file_variables[i];
+    const size_t length = strlen(name);
+    if (strncmp(variable, name, length) != 0 || variable[length] != '=')
+      continue;
+    const char *value = variable + length + 1;
+    char *path = *value && *value != '/' ? malloc(CC_PATH_MAX) : NULL, *absolute = NULL;
+    if (path && forced_path(value, path) && asprintf(&absolute, "%s=%s", name, path) < 0)
+      absolute = NULL;
+    free(path);
+    return absolute;
+  }
+  return NULL;
+}
+
+void cc_environment_finish(struct cc_environment *environment) {
+  for (size_t i = 0; i < environment->own_count; i++)
+    free(environment->own[i]);
+  free(environment->own);
+  free(environment->variables);
+  *environment = (struct cc_environment){0};
+}
+
+bool cc_environment_make(char *const *variables, struct cc_environment *environment) {
+  size_t count = 0;
+  while (variables && variables[count])
+    count++;
+  *environment = (struct cc_environment){.variables = calloc(count + 1, sizeof(char *)),
+                                         .own = calloc(count + 1, sizeof(char *))};
+  if (!environment->variables || !environment->own) {
+    cc_environment_finish(environment);
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    char *absolute = absolute_variable(variables[i]);
+    if (absolute)
+      environment->own[environment->own_count++] = absolute;
+    environment->variables[i] = absolute ? absolute : variables[i];
+  }
+  return true;
 }
 
 /* ---- tegraclc ---------------------------------------------------------------- */
@@ -282,9 +333,12 @@ static bool nvrtc_of_pip(char path[CC_PATH_MAX]) {
 
 bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
   const char *forced = environment("TEGRACL_NVRTC");
-  if (forced)
-    return is_folder(forced) ? nvrtc_below(forced, path)
-                             : make_path(path, "%s", forced) && is_file(path);
+  if (forced) {
+    char *folder = forced_path(forced, path) && is_folder(path) ? strdup(path) : NULL;
+    const bool found = folder ? nvrtc_below(folder, path) : is_file(path);
+    free(folder);
+    return found;
+  }
   if (cc_find_tegraclc(path)) {
     cut_last_component(path);
     char *near = NULL, *above = NULL;

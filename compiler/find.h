@@ -31,6 +31,17 @@ bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MA
  * and pip's folders in $VIRTUAL_ENV, ~/.local and /usr/local. */
 bool cc_find_nvrtc(char path[CC_PATH_MAX]);
 
+/* An environment for helper processes. Relative names in the variables above are made absolute:
+ * this process and its helpers then find the same files. */
+struct cc_environment {
+  char **variables; /* ends with NULL */
+  char **own;       /* the variables that were changed */
+  size_t own_count;
+};
+/* Makes it from the variables, which must outlive it. Returns false if out of memory. */
+bool cc_environment_make(char *const *variables, struct cc_environment *environment);
+void cc_environment_finish(struct cc_environment *environment);
+
 /* Installation instructions for messages. */
 #define CC_NVRTC_HELP                                                                              \
   "on a Jetson: sudo apt install cuda-nvrtc-12-6 (JetPack 6.1 and later; 6.0: cuda-nvrtc-12-2); "  \

@@ -25,6 +25,7 @@
 #include <xxhash.h>
 
 #include "base/fork.h"
+#include "compiler/find.h"
 #include "compiler/helper_limits.h"
 
 extern char **environ;
@@ -214,9 +215,13 @@ static int spawn_helper(const char *path, int fd, int output, pid_t *pid) {
     return -error;
   }
   char *arguments[] = {(char *)path, "--serve", NULL};
+  struct cc_environment environment = {0};
   error = set_up_spawn(&actions, &attributes, fd, output);
+  if (!error && !cc_environment_make(helpers_environment(), &environment))
+    error = ENOMEM;
   if (!error)
-    error = posix_spawn(pid, path, &actions, &attributes, arguments, helpers_environment());
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, environment.variables);
+  cc_environment_finish(&environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return -error;

@@ -193,6 +193,36 @@ static void test_finds_relative_compiler_after_chdir(void **state) {
   build_and_tell_helper("kernel");
 }
 
+static void check_tools(const char *tools) {
+  char path[CC_PATH_MAX], expected[PATH_MAX];
+  setenv("TEGRACL_TEST_VARIABLE", tools, 1); /* another helper */
+  assert_true(cc_find_nvrtc(path));
+  snprintf(expected, sizeof(expected), "%s/libnvrtc.so.12", folder);
+  char *found = realpath(path, NULL);
+  assert_string_equal(found, expected);
+  free(found);
+  check_failure("tools", CC_BUILD_FAILURE, tools);
+}
+
+/* This process and its helpers find the same tools, wherever the process has changed its folder. */
+static void test_finds_relative_tools_after_chdir(void **state) {
+  (void)state;
+  char tools[PATH_MAX];
+  cache_off();
+  fclose(fopen("libnvrtc.so.12", "w"));
+  setenv("TEGRACL_CLANG", "bin/clang", 1);
+  setenv("TEGRACL_NVRTC", ".", 1);
+  setenv("TEGRACL_SPIRV_VAL", "/val", 1);
+  setenv("TEGRACL_LLVM_SPIRV", "../t", 1);
+  snprintf(tools, sizeof(tools), "%s/bin/clang %s/. /val %s/../t ", folder, folder, folder);
+  check_tools(tools);
+  assert_int_equal(chdir("/"), 0);
+  check_tools(tools);
+  setenv("TEGRACL_NVRTC", "libnvrtc.so.12", 1);
+  snprintf(tools, sizeof(tools), "%s/bin/clang %s/libnvrtc.so.12 ", folder, folder);
+  check_tools(tools);
+}
+
 /* A helper that was killed while idle is replaced silently. */
 static void test_replaces_killed_idle_helper(void **state) {
   (void)state;
@@ -1062,7 +1092,10 @@ static int restore_process(void **state) {
   unsetenv("FAKE_COMPILER");
   unsetenv("TEGRACL_TEST_VARIABLE");
   unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  unsetenv("TEGRACL_CLANG");
   unsetenv("TEGRACL_NVRTC");
+  unsetenv("TEGRACL_SPIRV_VAL");
+  unsetenv("TEGRACL_LLVM_SPIRV");
   return setenv("TEGRACL_COMPILER", compiler, 1) || chdir(folder);
 }
 
@@ -1094,6 +1127,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_reports_protocol_errors, restore_process),
       cmocka_unit_test_teardown(test_reports_missing_compiler, restore_process),
       cmocka_unit_test_teardown(test_finds_relative_compiler_after_chdir, restore_process),
+      cmocka_unit_test_teardown(test_finds_relative_tools_after_chdir, restore_process),
       cmocka_unit_test_teardown(test_replaces_killed_idle_helper, restore_process),
       cmocka_unit_test_teardown(test_8_threads_build_at_once, restore_process),
       cmocka_unit_test_teardown(test_equal_builds_compile_once, restore_process),

@@ -128,6 +128,14 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     snprintf(text, sizeof(text), "failure %u of %d\n", builds++, getpid());
     return answer(result, CC_BUILD_FAILURE, text);
   }
+  if (strcmp(word, "tools") == 0) {
+    static const char *const names[] = {"TEGRACL_CLANG", "TEGRACL_NVRTC", "TEGRACL_SPIRV_VAL",
+                                        "TEGRACL_LLVM_SPIRV"};
+    char *out = text;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+      out += snprintf(out, 1024, "%s ", getenv(names[i]) ? getenv(names[i]) : "?");
+    return answer(result, CC_BUILD_FAILURE, text);
+  }
   if (strcmp(word, "attack") == 0)
     return try_attack(source, result);
   if (strcmp(word, "slow") == 0)
