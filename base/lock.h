@@ -29,6 +29,8 @@
   X(WATCHER, "watcher.c: watched events")                                                          \
   X(DEVICE_CLOCK, "objects.h: clock of the device")                                                \
   X(OBJECTS, "object.c: memory of objects")                                                        \
+  X(RT_TEXTURE_UNITS, "texture_answers.h: self-check of the texture units")                        \
+  X(RT_CONTEXTS, "device.h: list of contexts")                                                     \
   X(RT_CHANNELS, "context.h: channels of a context")                                               \
   X(RT_POOL, "context.h: local memory of a TSG")                                                   \
   X(RT_CHANNEL, "queue.h: channel")                                                                \
@@ -149,6 +151,14 @@ static inline void base_rwlock_read(struct base_rwlock *lock) {
 static inline void base_rwlock_write(struct base_rwlock *lock) {
   base_lock_take(lock, lock->kind);
   pthread_rwlock_wrlock(&lock->rwlock);
+}
+
+/* 0, or EBUSY. */
+static inline int base_rwlock_trywrite(struct base_rwlock *lock) {
+  const int error = pthread_rwlock_trywrlock(&lock->rwlock);
+  if (!error)
+    base_lock_took(lock, lock->kind);
+  return error;
 }
 
 static inline void base_rwlock_unlock(struct base_rwlock *lock) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/images.h"
 #include "base/text.h"
 #include "compiler/compile.h"
 #include "compiler/confine.h"
@@ -35,8 +36,7 @@ static const char help[] =
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
 
-/* The device for offline builds. As in the driver, TEGRACL_IMAGES decides about textures: see main.
- */
+/* The device for offline builds. Main sets textures, as the driver does before its self-check. */
 static struct cc_device orin = {
     .sm = 87,
     .version = 310,
@@ -318,8 +318,7 @@ int main(int count, char **words) {
   }
   if (count == 3 && !strcmp(words[1], "--print-path"))
     return print_path(words[2]);
-  const char *images = getenv("TEGRACL_IMAGES");
-  orin.textures = images && !strcmp(images, "hardware");
+  orin.textures = base_images(true) != BASE_IMAGES_SOFTWARE;
   struct command command = {.stage = STAGE_BINARY,
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
                             .texts = calloc((size_t)count, sizeof(struct text)),

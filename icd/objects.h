@@ -22,7 +22,7 @@ struct _cl_device_id {
   struct icd_object object;
   struct rt_device *rt; /* opened on first use */
   const struct rt_device_info *info;
-  struct cc_device cc; /* what the compiler needs to know about the device */
+  struct cc_device cc[2]; /* without and with code for the texture units */
   char name[160];
   struct base_mutex clock_lock;
   uint64_t clock_measured_ns; /* CPU time of the last comparison of the clocks */

@@ -27,7 +27,6 @@ struct rt_device_info {
   char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
   char identity[56];   /* unique to the board, or "" if unknown; do not publish it unhashed */
   bool emulated;       /* the software Orin */
-  bool textures;       /* the texture units read images that have headers: TEGRACL_IMAGES */
   uint32_t sm_count;   /* NUM_VSMS */
   uint32_t tpc_count;  /* physical TPCs, including disabled ones, for local memory */
   uint32_t sm_version; /* 0x807 */
@@ -133,10 +132,20 @@ enum {
   RT_TEXTURE_PITCH_ALIGN = 32, /* of the distance of rows */
   RT_TEXTURE_BUFFER_ALIGN = 16 /* of the address of an image1d_buffer_t */
 };
+/* Tests the texture units if that is necessary to decide which images they read: at the first call,
+ * and again if the GPU was busy or memory was short. formats are all values of kernel_image.format
+ * that the device reports. */
+void rt_texture_check(struct rt_context *context, const uint32_t *formats, size_t count);
+/* Returns whether the texture units may read images of the context now. */
+bool rt_texture_may_read(const struct rt_device *device);
+/* Returns whether kernels need code for the texture units: true unless it is decided that no image
+ * uses them. */
+bool rt_texture_needs_code(const struct rt_device *device);
 /* Makes headers of an image for the texture units, one for each slice or layer. Stores
  * the value of kernel_image.texture in *texture, or 0 if the texture units are not used. Returns
- * -EINVAL if the texture units cannot read the image, and -ENOMEM if there is no room for its
- * headers. */
+ * -EINVAL if the texture units cannot read the image, -ENOTSUP if their self-check says that they
+ * would not do it right, -EBUSY if they could not be tested yet, and -ENOMEM if there is no room
+ * for its headers. */
 int rt_texture_create(struct rt_context *context, const struct kernel_image *image,
                       enum kernel_arg_image type, uint32_t *texture);
 /* Frees the headers of an image, if it has any. The work that uses them must have completed. */

@@ -59,14 +59,14 @@ template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
 }
 
 template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {
-  if (has_texture(image))
+  if (has_texture(image, sampler_bits(sampler)))
     return read_texture_floats<I>(*image.p, sampler_bits(sampler), components(at));
   return sampled_floats<I>(*image.p, sampler, at);
 }
 
 /* Integer reads always return the nearest texel. */
 template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
-  if (has_texture(image))
+  if (has_texture(image, 0)) /* never filters */
     return read_texture_integers<T, I>(*image.p, sampler, components(at));
   const texel_place t = find_nearest<I>(*image.p, sampler, components(at));
   return read_integers<I::CONSTANT, T>(image.p->format, t.address, t.inside);

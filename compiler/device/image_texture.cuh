@@ -7,7 +7,7 @@
 
 namespace ocl {
 
-enum { TEXTURE_SAMPLER = 20, TEXTURE_STORES = 29 };
+enum { TEXTURE_SAMPLER = 20, TEXTURE_STORES = 29, TEXTURE_FILTERS = 30, TEXTURE_VARIES = 31 };
 
 /* A coordinate outside of every image, whether it is normalized or not. The texture units return the
  * border colour there. */
@@ -37,11 +37,21 @@ OCL_FN vec<uint, 4> fetch_buffer(uint handle, int x) {
   return r;
 }
 
-template <class I> OCL_FN bool has_texture(I image) {
+/* The bits of image.texture that a kernel needs which chooses its path at the beginning. filters: it
+ * has samplers that may be linear. Filters that are wrong leave other reads to the texture units. */
+OCL_FN bool has_texture(const image &m, bool filters) {
+  return filters ? m.texture >> TEXTURE_FILTERS & 1 : m.texture != 0;
+}
+
+/* Whether the texture units do a read. Where each read chooses, the compiler may merge reads of
+ * different images, so the handles of a warp may differ. */
+template <class I> OCL_FN bool has_texture(I image, uint sampler) {
 #if defined(OCL_NO_TEXTURES)
   return false;
 #else
-  return I::PATH == PATH_TEXTURES || (I::PATH == PATH_ANY && image.p->texture);
+  return I::PATH == PATH_TEXTURES ||
+         (I::PATH == PATH_ANY && image.p->texture >> TEXTURE_VARIES & 1 &&
+          (!(sampler & SAMPLER_LINEAR) || image.p->texture >> TEXTURE_FILTERS & 1));
 #endif
 }
 

@@ -221,8 +221,10 @@ static void finish_function(struct lower *lower) {
   lower_join_lines(code, start);
   text_add(code, lower->body.data, lower->body.size);
   if (twice)
-    text_printf(code, "};\nif (%s)\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n",
-                lower->textures.data);
+    text_printf(code,
+                "};\nconstexpr bool filters_ = %s;\nif "
+                "(%s)\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n",
+                lower->may_filter ? "true" : "false", lower->textures.data);
   text_puts(code, "}\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     code->failed |= lower->locals[i].failed;

@@ -48,7 +48,8 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
     arg->size = sizeof(struct kernel_image);
     text_printf(&lower->code, "const ocl::image a%u", number);
     if (arg->access == KERNEL_ARG_ACCESS_READ_ONLY)
-      text_printf(&lower->textures, "%sa%u.texture", lower->textures.size ? " && " : "", number);
+      text_printf(&lower->textures, "%socl::has_texture(a%u, filters_)",
+                  lower->textures.size ? " && " : "", number);
     lower_alias(lower, argument, 0, lower_print(lower, "((char *)&a%u)", number));
   } else {
     arg->size = sizeof(uint32_t);
@@ -91,6 +92,7 @@ const char *lower_handle_argument(struct lower *lower, const char *function,
   if (!is_sampler(type))
     return NULL;
   LLVMValueRef literal = literal_bits(value);
+  lower->may_filter |= !literal || LLVMConstIntGetZExtValue(literal) & KERNEL_SAMPLER_LINEAR;
   return literal
              ? lower_print(lower, "ocl::literal_sampler<%llu>{}", LLVMConstIntGetZExtValue(literal))
              : lower_print(lower, "ocl::%s{(u32)(u64)%s}", type->name, lower_use(lower, value, 0));

@@ -119,6 +119,7 @@ struct lower {
   struct text arrays;   /* allocas and other declarations */
   struct text textures; /* condition in a kernel: the texture units can read its images */
   bool reads_images;    /* the kernel reads images that are its parameters */
+  bool may_filter;      /* it has samplers that may be linear */
   unsigned line;        /* source line of the last #line directive; 0 if none */
   const char *file;     /* file name of the last #line directive, owned by LLVM */
   struct text body;

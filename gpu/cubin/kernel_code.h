@@ -73,7 +73,9 @@ enum kernel_texture {
   KERNEL_TEXTURE_BORDER = 26,  /* enum kernel_border, 2 bits */
   KERNEL_TEXTURE_FLAT = 28,    /* 1: the image has one dimension */
   KERNEL_TEXTURE_STORES = 29,  /* 1: typed stores write the format as OpenCL demands */
-  KERNEL_TEXTURE_SAMPLERS = 1 << 10,
+  KERNEL_TEXTURE_FILTERS = 30, /* 1: linear filters are right, or the format cannot be filtered */
+  KERNEL_TEXTURE_VARIES = 31,  /* 1: threads of a warp may have different handles */
+  KERNEL_TEXTURE_SAMPLERS = 1 << 12,
 };
 
 /* Alpha of the border colour; the other components are 0. */

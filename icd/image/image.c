@@ -55,10 +55,14 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
       .depth = (uint16_t)(is_row ? image->extent[1] : image->extent[2]),
       .row_pitch = (uint32_t)image->stride[1],
       .slice_rows = (uint32_t)(row ? image->stride[2] / row : 1),
-      .format = (image->format.image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
-                (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
-                icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
+      .format = icd_format_for_kernels(&image->format),
   };
+}
+
+/* Lets the runtime test the texture units before the first image is laid out. */
+static void check_textures(cl_context context) {
+  uint32_t formats[ICD_FORMATS_MAX];
+  rt_texture_check(context->rt, formats, icd_format_list(formats));
 }
 
 static int try_texture(cl_mem mem, struct icd_image *image) {
@@ -81,7 +85,7 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
   const struct icd_image host = *image;
-  if (context->device->info->textures && !(flags & CL_MEM_USE_HOST_PTR))
+  if (rt_texture_may_read(context->device->rt) && !(flags & CL_MEM_USE_HOST_PTR))
     icd_pad_rows(image, most, &bytes);
   if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
@@ -189,6 +193,7 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
                     icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   cl_mem mem = NULL;
   size_t bytes;
+  check_textures(context);
   code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,
                            &bytes, call);
   if (!code)

@@ -141,6 +141,22 @@ unsigned icd_format_shift(const cl_image_format *format) {
                                                          : channel->bytes * channels);
 }
 
+uint32_t icd_format_for_kernels(const cl_image_format *format) {
+  return (format->image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
+         (format->image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
+         icd_format_shift(format) << KERNEL_IMAGE_TEXEL_SHIFT;
+}
+
+size_t icd_format_list(uint32_t formats[ICD_FORMATS_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < COUNT(orders); i++)
+    for (size_t k = 0; k < COUNT(types) && count < ICD_FORMATS_MAX; k++)
+      if (types[k].sets & orders[i].sets && orders[i].uses & READ)
+        formats[count++] =
+            icd_format_for_kernels(&(cl_image_format){orders[i].order, types[k].type});
+  return count;
+}
+
 bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of) {
   static const cl_channel_order pairs[][2] = {{CL_sRGBA, CL_RGBA},
                                               {CL_RGBA, CL_sRGBA},

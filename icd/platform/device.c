@@ -74,14 +74,15 @@ static void open_device(void) {
   const bool il = cc_il_available();
   /* sm_version has the major version in the upper byte and the minor version in the lower (nvgpu
    * characteristics: 0x807 is SM 8.7). */
-  device->cc = (struct cc_device){
+  device->cc[0] = (struct cc_device){
       .sm = (device->info->sm_version >> 8) * 10 + (device->info->sm_version & 0xff),
       .version = il ? 310 : 300,
       .extensions = icd_device_extensions(device->info->shared_addresses, il),
       .c_features = icd_c_features(),
       .local_mem_bytes = device->info->shared_bytes_per_block,
-      .textures = device->info->textures,
   };
+  device->cc[1] = device->cc[0];
+  device->cc[1].textures = true;
   opened = true;
 }
 

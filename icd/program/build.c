@@ -240,9 +240,10 @@ static void compile_program(cl_program program, const struct icd_build *build,
                                    ? (struct cc_source){program->binary, program->binary_size}
                                : il ? (struct cc_source){(const char *)il, program->il_size}
                                     : (struct cc_source){program->source, program->source_size};
+  const cl_device_id device = program->context->device;
   const struct cc_job job = {
       .action = action,
-      .device = &program->context->device->cc,
+      .device = &device->cc[rt_texture_needs_code(device->rt)],
       .sources = build->sources ? build->sources : &own,
       .source_count = build->sources ? build->source_count : 1,
       .headers = build->headers,

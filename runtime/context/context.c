@@ -45,40 +45,7 @@ static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   rt_tsg_finish(c, tsg);
 }
 
-int rt_context_create(struct rt_device *device, struct rt_context **context) {
-  struct rt_context *c = calloc(1, sizeof(*c));
-  if (!c)
-    return rt_fail(-ENOMEM, "out of memory while creating a context");
-  c->device = device;
-  c->as_fd = -1;
-  rt_tsg_init(&c->tsg);
-  rt_tsg_init(&c->high_tsg);
-  c->range = rt_range_get();
-  if (c->range > 0 && !rt_choice_may(&device->choices, RT_CHOICE_CONTEXTS)) {
-    rt_range_put(c->range);
-    c->range = RT_NO_RANGE;
-  }
-  base_mutex_init(&c->lock, BASE_LOCK_RT_CONTEXT);
-  base_mutex_init(&c->channels_lock, BASE_LOCK_RT_CHANNELS);
-  rt_textures_init(&c->textures);
-  int error = create_as(c);
-  if (error == 0) {
-    rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
-    rt_slots_init(&c->times, device, c->as_fd, sizeof(struct rt_times));
-    rt_heap_init(&c->heap, device, c->as_fd);
-    error = rt_tsg_create(c, &c->tsg);
-  }
-  if (error) {
-    rt_context_destroy(c);
-    return error;
-  }
-  *context = c;
-  return 0;
-}
-
-void rt_context_destroy(struct rt_context *c) {
-  if (!c)
-    return;
+static void destroy_context(struct rt_context *c) {
   rt_module_destroy(c->copy_module);
   destroy_tsg(c, &c->high_tsg);
   destroy_tsg(c, &c->tsg);
@@ -92,6 +59,79 @@ void rt_context_destroy(struct rt_context *c) {
   base_mutex_destroy(&c->lock);
   free(c->fault_message);
   free(c);
+}
+
+/* Creates a context in a range of addresses, or with RT_NO_RANGE. Takes the range. */
+static int create_in_range(struct rt_device *device, int range, struct rt_context **context) {
+  struct rt_context *c = calloc(1, sizeof(*c));
+  if (!c) {
+    rt_range_put(range);
+    return rt_fail(-ENOMEM, "out of memory while creating a context");
+  }
+  c->device = device;
+  c->as_fd = -1;
+  rt_tsg_init(&c->tsg);
+  rt_tsg_init(&c->high_tsg);
+  c->range = range;
+  base_mutex_init(&c->lock, BASE_LOCK_RT_CONTEXT);
+  base_mutex_init(&c->channels_lock, BASE_LOCK_RT_CHANNELS);
+  rt_textures_init(&c->textures);
+  int error = create_as(c);
+  if (error == 0) {
+    rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
+    rt_slots_init(&c->times, device, c->as_fd, sizeof(struct rt_times));
+    rt_heap_init(&c->heap, device, c->as_fd);
+    error = rt_tsg_create(c, &c->tsg);
+  }
+  if (error) {
+    destroy_context(c);
+    return error;
+  }
+  *context = c;
+  return 0;
+}
+
+int rt_context_create(struct rt_device *device, struct rt_context **context) {
+  int range = rt_range_get();
+  if (range > 0 && !rt_choice_may(&device->choices, RT_CHOICE_CONTEXTS)) {
+    rt_range_put(range);
+    range = RT_NO_RANGE;
+  }
+  const int error = create_in_range(device, range, context);
+  if (error)
+    return error;
+  struct rt_context *c = *context;
+  base_mutex_lock(&device->contexts_lock);
+  c->next = device->contexts;
+  device->contexts = c;
+  base_mutex_unlock(&device->contexts_lock);
+  return 0;
+}
+
+int rt_context_create_scratch(struct rt_device *device, struct rt_context **context) {
+  const int error = create_in_range(device, RT_NO_RANGE, context);
+  if (error)
+    return error;
+  (*context)->textures.unchecked = true;
+  return 0;
+}
+
+void rt_context_destroy_scratch(struct rt_context *c) {
+  if (c)
+    destroy_context(c);
+}
+
+void rt_context_destroy(struct rt_context *c) {
+  if (!c)
+    return;
+  struct rt_device *device = c->device;
+  base_mutex_lock(&device->contexts_lock);
+  struct rt_context **link = &device->contexts;
+  while (*link != c)
+    link = &(*link)->next;
+  *link = c->next;
+  base_mutex_unlock(&device->contexts_lock);
+  destroy_context(c);
 }
 
 int rt_times_get(struct rt_context *c, struct rt_times **times) {

@@ -50,6 +50,7 @@ struct rt_own_buffer {
 
 struct rt_context {
   struct rt_device *device;
+  struct rt_context *next; /* in the device's list; protected by device.contexts_lock */
   int as_fd;
   int range;              /* index of the address range, or RT_NO_RANGE */
   struct rt_tsg tsg;      /* for medium and low priority */
@@ -73,6 +74,12 @@ struct rt_context {
   atomic_uint code_generation; /* number of uploads of code and constants; also counts
                                   the creation of texture pools */
 };
+
+/* Creates a context for the self-check of the texture units, for rt_context_destroy_scratch. It has
+ * no range of addresses, and is not in the device's list. */
+int rt_context_create_scratch(struct rt_device *device, struct rt_context **context);
+/* Accepts NULL. */
+void rt_context_destroy_scratch(struct rt_context *context);
 
 /* Initialises the struct only; rt_tsg_create opens the TSG. */
 void rt_tsg_init(struct rt_tsg *tsg);

@@ -7,6 +7,7 @@
 
 #include "gpu/hw/methods.h"
 #include "gpu/hw/texture.h"
+#include "runtime/context/texture_check.h"
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
@@ -79,13 +80,15 @@ static const struct format {
 #undef FORMAT
 };
 
-static const struct format *find_format(uint32_t format) {
+_Static_assert(sizeof formats / sizeof *formats == RT_TEXTURE_FORMATS, "all formats");
+
+int rt_texture_format(uint32_t format) {
   const uint8_t order = (uint8_t)(format >> KERNEL_IMAGE_ORDER);
   const uint8_t type = (uint8_t)(format >> KERNEL_IMAGE_TYPE);
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+  for (int i = 0; i < RT_TEXTURE_FORMATS; i++)
     if (formats[i].order == order && formats[i].type == type)
-      return &formats[i];
-  return NULL;
+      return i;
+  return -1;
 }
 
 /* Stores ignore the header's sources, so the channels must be in the order of colours. They need
@@ -235,6 +238,9 @@ static void make_sampler(uint32_t *sampler, uint32_t index) {
                                              : 0);
 }
 
+/* The bits of a handle above this one say nothing about samplers. */
+enum { DISTINCT_SAMPLERS = 1 << (KERNEL_TEXTURE_STORES - KERNEL_TEXTURE_SAMPLER) };
+
 static int make_samplers(struct rt_context *c) {
   struct rt_memory *memory = &c->textures.samplers;
   if (memory->cpu)
@@ -245,7 +251,12 @@ static int make_samplers(struct rt_context *c) {
     return error;
   rt_memory_drop_fd(c->device, memory);
   for (uint32_t i = 0; i < KERNEL_TEXTURE_SAMPLERS; i++)
-    make_sampler((uint32_t *)memory->cpu + (size_t)i * TEXTURE_WORDS, i);
+    if (i < DISTINCT_SAMPLERS)
+      make_sampler((uint32_t *)memory->cpu + (size_t)i * TEXTURE_WORDS, i);
+    else
+      memcpy((uint32_t *)memory->cpu + (size_t)i * TEXTURE_WORDS,
+             (uint32_t *)memory->cpu + (size_t)(i % DISTINCT_SAMPLERS) * TEXTURE_WORDS,
+             TEXTURE_BYTES);
   return 0;
 }
 
@@ -338,17 +349,73 @@ static int get_run(struct rt_context *c, unsigned class, uint32_t *index) {
 
 /* ---- images -------------------------------------------------------------------------------- */
 
+static bool can_filter(const struct format *format) {
+  return format->data_type != TIC_R_DATA_TYPE_NUM_SINT &&
+         format->data_type != TIC_R_DATA_TYPE_NUM_UINT;
+}
+
+static bool has_layers(enum kernel_arg_image type) {
+  return type == KERNEL_ARG_IMAGE_3D || type == KERNEL_ARG_IMAGE_2D_ARRAY ||
+         type == KERNEL_ARG_IMAGE_1D_ARRAY;
+}
+
+/* Returns what the texture units do right, or NULL if that is undecided. The self-check's own
+ * images use everything. */
+static const struct rt_texture_answers *find_answers(const struct rt_context *c) {
+  return c->textures.unchecked ? &rt_texture_all_right
+                               : rt_texture_units_answers(&c->device->textures);
+}
+
+/* Returns 0, or an error if the texture units must not read such images. */
+static int check_answers(const struct rt_texture_answers *answers, enum kernel_arg_image type,
+                         int format) {
+  if (!answers)
+    return rt_fail(-EBUSY, "the texture units have not been tested yet");
+  const bool is_buffer = type == KERNEL_ARG_IMAGE_1D_BUFFER;
+  const bool needs[RT_TEXTURE_PARTS] = {[RT_TEXTURE_CACHES] = true,
+                                        [RT_TEXTURE_BUFFERS] = is_buffer,
+                                        [RT_TEXTURE_ROWS] = !is_buffer,
+                                        [RT_TEXTURE_SAMPLERS] = !is_buffer,
+                                        [RT_TEXTURE_LAYERS] = has_layers(type)};
+  for (int i = 0; i < RT_TEXTURE_PARTS; i++)
+    if (needs[i] && !answers->part[i])
+      return rt_fail(-ENOTSUP, "the self-check of the texture units failed: %s",
+                     rt_texture_part_name(i));
+  if (!(answers->format[format] & RT_FORMAT_READS))
+    return rt_fail(-ENOTSUP, "the self-check of the texture units failed: the format");
+  return 0;
+}
+
+/* Returns the bits of enum kernel_texture that tell kernels what works. */
+static uint32_t answer_bits(const struct rt_texture_answers *answers, enum kernel_arg_image type,
+                            int number) {
+  const bool *part = answers->part;
+  const struct format *format = &formats[number];
+  const uint8_t works = answers->format[number];
+  const bool stores = can_store(format, type) && works & RT_FORMAT_STORES &&
+                      part[RT_TEXTURE_STORES] && part[RT_TEXTURE_LAYERS];
+  const bool filters =
+      !can_filter(format) || (works & RT_FORMAT_FILTERS && part[RT_TEXTURE_FILTERS]);
+  return (uint32_t)stores << KERNEL_TEXTURE_STORES | (uint32_t)filters << KERNEL_TEXTURE_FILTERS |
+         (uint32_t)part[RT_TEXTURE_LAYERS] << KERNEL_TEXTURE_VARIES;
+}
+
 int rt_texture_create(struct rt_context *c, const struct kernel_image *image,
                       enum kernel_arg_image type, uint32_t *texture) {
   struct rt_textures *t = &c->textures;
-  const struct format *format = find_format(image->format);
+  const int number = rt_texture_format(image->format);
   uint32_t header[TEXTURE_WORDS], first = 0;
   *texture = 0;
-  if (!c->device->info.textures)
+  if (c->device->textures.wanted == BASE_IMAGES_SOFTWARE)
     return 0;
-  if (!format)
+  if (number < 0)
     return rt_fail(-EINVAL, "the texture units do not have the format");
-  int error = make_header(image, type, format, header);
+  const struct format *format = &formats[number];
+  const struct rt_texture_answers *answers = find_answers(c);
+  int error = check_answers(answers, type, number);
+  if (error)
+    return error;
+  error = make_header(image, type, format, header);
   if (error)
     return error;
   base_mutex_lock(&t->lock);
@@ -365,8 +432,7 @@ int rt_texture_create(struct rt_context *c, const struct kernel_image *image,
                                                                           : KERNEL_BORDER_0;
   const bool flat = type == KERNEL_ARG_IMAGE_1D || type == KERNEL_ARG_IMAGE_1D_ARRAY;
   *texture = first << KERNEL_TEXTURE_HEADER | border << KERNEL_TEXTURE_BORDER |
-             (uint32_t)flat << KERNEL_TEXTURE_FLAT |
-             (uint32_t)can_store(format, type) << KERNEL_TEXTURE_STORES;
+             (uint32_t)flat << KERNEL_TEXTURE_FLAT | answer_bits(answers, type, number);
   return 0;
 }
 

@@ -27,6 +27,7 @@ struct rt_textures {
   uint32_t used; /* headers allocated so far, including the first, which is reserved */
   uint32_t free[RT_HEADER_CLASSES]; /* heads of the lists of free runs; 0 if empty */
   uint32_t *next;                   /* per header: the next one in its list */
+  bool unchecked;                   /* for the self-check: images may use everything */
   atomic_bool ready;                /* the fields that rt_slice_textures reads are constant */
 };
 

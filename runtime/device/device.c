@@ -201,6 +201,7 @@ void rt_device_close(struct rt_device *d) {
     return;
   close_nodes(d);
   base_mutex_destroy(&d->usermode_lock);
+  base_mutex_destroy(&d->contexts_lock);
   base_mutex_destroy(&d->addresses);
   base_mutex_destroy(&d->allocation);
   free(d);
@@ -255,16 +256,6 @@ static bool may_suballocate(const struct rt_device *d) {
   return !off && !d->notes;
 }
 
-/* Whether images have headers for the texture units; otherwise they are read by software. No board
- * has proven the texture units. */
-static bool may_use_textures(void) {
-  const char *value = secure_getenv("TEGRACL_IMAGES");
-  const bool hardware = value && strcmp(value, "hardware") == 0;
-  if (value && *value && !hardware && strcmp(value, "software") != 0)
-    fprintf(stderr, "tegracl: TEGRACL_IMAGES is \"%s\"; it can be software or hardware\n", value);
-  return hardware;
-}
-
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   struct rt_device *d = calloc(1, sizeof(*d));
   if (!d)
@@ -274,6 +265,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
   d->meminfo = "/proc/meminfo";
   base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
+  base_mutex_init(&d->contexts_lock, BASE_LOCK_RT_CONTEXTS);
   forget_nodes(d);
   int error = open_nodes(d);
   if (error == 0) {
@@ -288,7 +280,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   open_fence_node(d);
   d->suballocation = may_suballocate(d);
-  d->info.textures = may_use_textures();
+  rt_texture_units_init(&d->textures);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;
@@ -310,6 +302,9 @@ void rt_device_forget(struct rt_device *d) {
   base_mutex_init(&d->addresses,
                   BASE_LOCK_RT_ADDRESSES); /* another thread may have held it during the fork */
   base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
+  base_mutex_init(&d->contexts_lock, BASE_LOCK_RT_CONTEXTS);
+  base_mutex_init(&d->textures.lock, BASE_LOCK_RT_TEXTURE_UNITS);
+  d->contexts = NULL; /* those of the parent */
 }
 
 const struct rt_device_info *rt_device_info(const struct rt_device *d) {

@@ -8,6 +8,7 @@
 #include "gpu/nvgpu/os.h"
 #include "gpu/nvgpu/release.h"
 #include "runtime/device/choices.h"
+#include "runtime/device/texture_answers.h"
 #include "runtime/runtime.h"
 
 struct rt_device {
@@ -30,6 +31,9 @@ struct rt_device {
   void *usermode;          /* the user-mode register page; NULL if there are no users */
   uint32_t preemptions;    /* supported compute preemption modes: NVGPU_PREEMPT_COMPUTE_* */
   struct rt_choices choices;
+  struct rt_texture_units textures;
+  struct base_mutex contexts_lock; /* protects the list of contexts */
+  struct rt_context *contexts;
   struct rt_device_info info;
 };
 

@@ -1,5 +1,5 @@
 // Copies and fills of boxes of memory, for recordings whose channel has no copy engine.
-// runtime/launch/generate_copy_kernels.py compiles this into copy_kernels.h.
+// runtime/generate_kernels.py compiles this into copy_kernels.h.
 //
 // An element is the widest that all addresses, pitches and widths allow. Threads go over
 // the box in strides, so that any grid covers any box. The source is read as ordinary

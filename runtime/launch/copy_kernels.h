@@ -1,5 +1,5 @@
-/* Machine code of copy_kernels.cu for SM 8.7, made by generate_copy_kernels.py with
- * NVRTC 13.0. Source: sha256 3ee6c864f698d919722586afdb7742916fbfa88915b86d5c32aeab87797aa049
+/* Machine code of copy_kernels.cu for SM 8.7, made by generate_kernels.py with
+ * NVRTC 13.0. Source: sha256 8f44d167195a04e60d01705bf02225e7b8c9346a701e6681301c2684fb8a31aa
  */
 #ifndef TEGRACL_RUNTIME_COPY_KERNELS_H
 #define TEGRACL_RUNTIME_COPY_KERNELS_H

@@ -274,7 +274,7 @@ bool rt_recording_in_flight(const struct rt_recording *r) {
 
 int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times *times,
                     uint64_t *point) {
-  int error = r->local_bytes ? rt_pool_hold(q->context, q->channel->tsg, r->local_bytes) : 0;
+  int error = rt_pool_hold(q->context, q->channel->tsg, r->local_bytes);
   if (error)
     return error;
   if (r->timeline && r->timeline != q->timeline)
@@ -285,8 +285,7 @@ int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times 
     rt_queue_ring(q);
     rt_channel_unlock(q->channel);
   }
-  if (r->local_bytes)
-    base_rwlock_unlock(&q->channel->tsg->pool.lock);
+  base_rwlock_unlock(&q->channel->tsg->pool.lock);
   if (!error && point)
     *point = r->point;
   return error;

@@ -345,6 +345,16 @@ void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news) {}
 
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size) {}
 
+void rt_texture_check(struct rt_context *context, const uint32_t *formats, size_t count) {}
+
+bool rt_texture_may_read(const struct rt_device *device) {
+  return false;
+}
+
+bool rt_texture_needs_code(const struct rt_device *device) {
+  return false;
+}
+
 int rt_texture_create(struct rt_context *context, const struct kernel_image *image,
                       enum kernel_arg_image type, uint32_t *texture) {
   *texture = 0;

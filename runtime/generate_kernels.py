@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes copy_kernels.h, the machine code of copy_kernels.cu, with NVRTC for sm_87.
+"""Makes the machine code of the driver's own kernels, with NVRTC for sm_87: a header for each .cu file.
 
-    runtime/launch/generate_copy_kernels.py [LIBNVRTC]   writes it (default: libnvrtc.so.13)
-    runtime/launch/generate_copy_kernels.py --check      fails if the header is of another source
+    runtime/generate_kernels.py SOURCE.cu [LIBNVRTC]   writes SOURCE.h (default: libnvrtc.so.13)
+    runtime/generate_kernels.py --check                fails if a header is of another source
 
 The words depend on NVRTC's release, which the header names; the tests execute them.
 """
@@ -13,17 +13,16 @@ import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCE, HEADER = HERE / "copy_kernels.cu", HERE / "copy_kernels.h"
 SHT_PROGBITS = 1
 PARAM_OFFSET = 0x160  # of constant bank 0 for sm_87: docs/hardware/cubin.md
 
 
-def compile_source(library):
+def compile_source(source, library):
     nvrtc = ctypes.CDLL(library)
     major, minor = ctypes.c_int(), ctypes.c_int()
     nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     program = ctypes.c_void_p()
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), SOURCE.read_bytes(), b"copy_kernels.cu", 0, None, None)
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None)
     options = (ctypes.c_char_p * 1)(b"-arch=sm_87")
     if nvrtc.nvrtcCompileProgram(program, 1, options):
         size = ctypes.c_size_t()
@@ -51,40 +50,40 @@ def sections(elf):
     return found
 
 
-def header(elf, version):
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
-    out = ["/* Machine code of copy_kernels.cu for SM 8.7, made by generate_copy_kernels.py with",
+def header(source, elf, version):
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    guard = f"TEGRACL_RUNTIME_{source.stem.upper()}_H"
+    out = [f"/* Machine code of {source.name} for SM 8.7, made by generate_kernels.py with",
            f" * NVRTC {version}. Source: sha256 {digest}",
-           " */", "#ifndef TEGRACL_RUNTIME_COPY_KERNELS_H", "#define TEGRACL_RUNTIME_COPY_KERNELS_H",
-           "", "#include <stdint.h>", ""]
+           " */", f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
     parts = sections(elf)
     bad = [n for n in parts if n.startswith((".nv.constant2", ".nv.constant3", ".nv.constant4", ".nv.global",
                                              ".rel.text", ".rela.text", ".nv.shared"))]
     if bad:
         sys.exit(f"the loader of these kernels does not know {bad}")
-    for what in ("copy", "fill"):
-        for element in (1, 4, 16):
-            name = f"{what}_{element}"
-            _, info, code = parts[f".text.{name}"]
-            bank = parts[f".nv.constant0.{name}"][2]
-            words = struct.unpack(f"<{len(code) // 4}I", code)
-            out.append(f"enum {{ REGISTERS_{name.upper()} = {info >> 24}, "
-                       f"PARAMS_{name.upper()} = {len(bank) - PARAM_OFFSET} }};")
-            out.append(f"static const uint32_t text_{name}[] = {{")
-            for i in range(0, len(words), 8):
-                out.append("    " + ", ".join(f"0x{w:08x}" for w in words[i:i + 8]) + ",")
-            out += ["};", ""]
+    names = [n.removeprefix(".text.") for n in parts if n.startswith(".text.")]
+    for name in sorted(names, key=lambda n: [int(w) if w.isdigit() else w for w in n.split("_")]):
+        _, info, code = parts[f".text.{name}"]
+        bank = parts[f".nv.constant0.{name}"][2]
+        words = struct.unpack(f"<{len(code) // 4}I", code)
+        out.append(f"enum {{ REGISTERS_{name.upper()} = {info >> 24}, "
+                   f"PARAMS_{name.upper()} = {len(bank) - PARAM_OFFSET} }};")
+        out.append(f"static const uint32_t text_{name}[] = {{")
+        for i in range(0, len(words), 8):
+            out.append("    " + ", ".join(f"0x{w:08x}" for w in words[i:i + 8]) + ",")
+        out += ["};", ""]
     return "\n".join(out + ["#endif", ""])
 
 
 def main(argv):
     if argv == ["--check"]:
-        digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
-        if digest not in HEADER.read_text():
-            sys.exit("copy_kernels.h is not of this copy_kernels.cu: run generate_copy_kernels.py")
+        for source in sorted(HERE.glob("*/*.cu")):
+            if hashlib.sha256(source.read_bytes()).hexdigest() not in source.with_suffix(".h").read_text():
+                sys.exit(f"{source.stem}.h is not of this {source.name}: run generate_kernels.py")
         return
-    elf, version = compile_source(argv[0] if argv else "libnvrtc.so.13")
-    HEADER.write_text(header(elf, version))
+    source = pathlib.Path(argv[0])
+    elf, version = compile_source(source, argv[1] if len(argv) > 1 else "libnvrtc.so.13")
+    source.with_suffix(".h").write_text(header(source, elf, version))
 
 
 main(sys.argv[1:])
