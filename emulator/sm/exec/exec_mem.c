@@ -4,6 +4,12 @@
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/doubles.h"
 
+#define REGS(offset) ((struct sm_lanes *)(void *)(w->file + (offset)))
+
+static inline unsigned register_count(enum size size) {
+  return size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
+}
+
 /* Loads 16 words at offsets from p below 2^31. A group of 16 lanes is tested because work-groups
  * are often 16 wide: then each half of a warp accesses one row, whose words are consecutive or all
  * the same. */
@@ -33,7 +39,7 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
 /* Loads one element at p + at[lane] for each lane of m into registers d and following. */
 static inline void gather_words(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
                                 enum size size, uint32_t m) {
-  const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
+  const unsigned words = register_count(size);
   struct sm_lanes t[4];
   if (size == SIZE_32) {
     uint32_t *out = LIKELY(m == SM_ALL_LANES) ? REG(d) : t[0].l;
@@ -171,57 +177,118 @@ static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, en
   }
 }
 
-/* Loads consecutive elements. Each word of a wide element goes to a separate register; for 128
+/* Loads consecutive elements. Each word of a wide element goes to a separate register of r; for 128
  * bits, the even words are separated from the odd ones first. */
-static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+static inline void load_row(struct sm_lanes *r, const uint8_t *p, enum size size) {
   struct sm_lanes even[2], odd[2];
   switch (size) {
   case SIZE_32:
-    memcpy(REG(d), p, SM_REG_BYTES);
+    memcpy(r, p, sizeof *r);
     break;
   case SIZE_64:
-    sm_unzip(REG(d), REG(d + SM_REG_BYTES), p);
+    sm_unzip(r[0].l, r[1].l, p);
     break;
   case SIZE_128:
     sm_unzip(even[0].l, odd[0].l, p);
     sm_unzip(even[1].l, odd[1].l, p + 2 * SM_REG_BYTES);
-    sm_unzip(REG(d), REG(d + 2 * SM_REG_BYTES), even);
-    sm_unzip(REG(d + SM_REG_BYTES), REG(d + 3 * SM_REG_BYTES), odd);
+    sm_unzip(r[0].l, r[2].l, even);
+    sm_unzip(r[1].l, r[3].l, odd);
     break;
   default:
     for (unsigned i = 0; i < SM_LANES; i++)
-      REG(d)[i] = load_word(p + i * size_bytes[size], size);
+      r->l[i] = load_word(p + i * size_bytes[size], size);
   }
 }
 
-static inline void store_row(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size) {
+static inline void store_row(const struct sm_lanes *r, uint8_t *p, enum size size) {
   struct sm_lanes even[2], odd[2];
   switch (size) {
   case SIZE_32:
-    memcpy(p, REG(s), SM_REG_BYTES);
+    memcpy(p, r, sizeof *r);
     break;
   case SIZE_64:
-    sm_zip(p, REG(s), REG(s + SM_REG_BYTES));
+    sm_zip(p, r[0].l, r[1].l);
     break;
   case SIZE_128:
-    sm_zip(even, REG(s), REG(s + 2 * SM_REG_BYTES));
-    sm_zip(odd, REG(s + SM_REG_BYTES), REG(s + 3 * SM_REG_BYTES));
+    sm_zip(even, r[0].l, r[2].l);
+    sm_zip(odd, r[1].l, r[3].l);
     sm_zip(p, even[0].l, odd[0].l);
     sm_zip(p + 2 * SM_REG_BYTES, even[1].l, odd[1].l);
     break;
   default:
     for (unsigned i = 0; i < SM_LANES; i++)
-      store_word(p + i * size_bytes[size], REG(s)[i], size);
+      store_word(p + i * size_bytes[size], r->l[i], size);
   }
 }
 
-static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+static inline void load_same(struct sm_lanes *r, const uint8_t *p, enum size size) {
   if (size <= SIZE_32) {
-    sm_splat(REG(d), load_word(p, size));
+    sm_splat(r->l, load_word(p, size));
     return;
   }
   for (unsigned k = 0; k < size_bytes[size] / 4u; k++)
-    sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
+    sm_splat(r[k].l, load_word(p + 4 * k, SIZE_32));
+}
+
+/* The lanes of an access that only some lanes execute: those from the first to the last one, and
+ * whether all between them execute. */
+struct span {
+  unsigned first, count;
+  bool is_whole;
+};
+static inline struct span span_of(uint32_t m) {
+  const unsigned first = (unsigned)__builtin_ctz(m);
+  const uint32_t rest = m >> first;
+  return (struct span){first, SM_LANES - (unsigned)__builtin_clz(rest), (rest & (rest + 1)) == 0};
+}
+
+/* Returns the pattern of the lanes of m, as halves_of does for 16 lanes. A single lane is a row.
+ * The first two lanes exclude all patterns but one. */
+static inline enum pattern pattern_of_some(const uint32_t *v, uint32_t step, uint32_t m) {
+  const unsigned first = (unsigned)__builtin_ctz(m);
+  const unsigned second = m & (m - 1) ? (unsigned)__builtin_ctz(m & (m - 1)) : first;
+  const uint32_t distance = v[second] - v[first];
+  const bool unit = step && distance == (second - first) * step;
+  if (!unit && distance != 0)
+    return PATTERN_ANY;
+  const uint32_t by = unit ? step : 0, start = v[first] - first * by;
+  uint32_t differ = 0;
+  FOR_LANES {
+    const uint32_t d = v[i] ^ (start + sm_lane_index[i] * by);
+    differ |= m & sm_lane_bit[i] ? d : 0;
+  }
+  return differ ? PATTERN_ANY : unit ? PATTERN_UNIT : PATTERN_SAME;
+}
+
+/* Moves the elements of the lanes of m, which are a row at p, or all the element at p. Touches no
+ * memory outside of the span's elements. A store of a span with gaps goes lane by lane, because
+ * other work-items may write the elements in the gaps. */
+static inline void load_some(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                             struct span span, enum pattern pattern, const uint8_t *p) {
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  struct sm_lanes row[4], t[4];
+  if (pattern == PATTERN_SAME) {
+    load_same(t, p, size);
+  } else {
+    memcpy((uint8_t *)row + span.first * bytes, p, span.count * bytes);
+    load_row(t, (const uint8_t *)row, size);
+  }
+  for (unsigned k = 0; k < register_count(size); k++)
+    sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
+}
+static inline void store_some(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                              struct span span, uint8_t *p) {
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  struct sm_lanes row[4];
+  if (span.is_whole) {
+    store_row(REGS(u->s[1]), (uint8_t *)row, size);
+    memcpy(p, (const uint8_t *)row + span.first * bytes, span.count * bytes);
+    return;
+  }
+  FOR_MASK(i, m)
+  scatter_lane(w, u->s[1], p + (i - span.first) * bytes, size, i);
 }
 
 /* Accesses memory lane by lane. Needed for generic addresses and for addresses in several
@@ -260,6 +327,81 @@ static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm
   return DONE;
 }
 
+/* The highest low word of the first address of a row that has one high word. */
+enum { ROW_END_BYTES = SM_LANES * 16 };
+static inline bool ends_in_word(uint32_t lo) {
+  return lo <= UINT32_MAX - ROW_END_BYTES;
+}
+
+/* Accesses global memory for a few lanes. Returns false, without effect, if the access may fault.
+ */
+enum { FEW_LANES = 4 };
+static inline bool access_few(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                              const uint32_t *lo, const uint32_t *hi, bool write) {
+  const uint64_t term = uniform_term(w, u);
+  const uint32_t bytes = size_bytes[u->memory.size];
+  struct place place[FEW_LANES];
+  unsigned count = 0;
+  FOR_MASK(i, m) {
+    const uint64_t address = sem_pair(lo[i], hi[i]) + term;
+    place[count] = (struct place){sm_global(w->cta, address, bytes, write), 4};
+    if (UNLIKELY(!place[count++].p || address & (bytes - 1)))
+      return false;
+  }
+  count = 0;
+  FOR_MASK(i, m)
+  move_lane(w, u, i, place[count++], write);
+  return true;
+}
+
+/* Accesses global memory for the lanes of m. */
+static inline const struct sm_uop *access_some(struct sm_warp *w, const struct sm_uop *u,
+                                               uint32_t m, bool write) {
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  if (__builtin_popcount(m) <= FEW_LANES)
+    return access_few(w, u, m, lo, hi, write) ? DONE : access_any(w, u, m, write);
+  const struct span span = span_of(m);
+  const enum pattern pattern = pattern_of_some(lo, bytes, m);
+  const uint64_t base = sem_pair(lo[span.first], hi[span.first]) + uniform_term(w, u);
+  if (pattern != PATTERN_ANY && !(pattern == PATTERN_SAME && write) &&
+      pattern_of_some(hi, 0, m) == PATTERN_SAME && ends_in_word(lo[span.first]) &&
+      !(base & (bytes - 1))) {
+    uint8_t *p =
+        sm_global(w->cta, base, pattern == PATTERN_SAME ? bytes : span.count * bytes, write);
+    if (LIKELY(p != NULL)) {
+      if (write)
+        store_some(w, u, m, span, p);
+      else
+        load_some(w, u, m, span, pattern, p);
+      return DONE;
+    }
+  }
+  struct sm_lanes low, high, at;
+  sm_splat(low.l, lo[span.first]);
+  sm_splat(high.l, hi[span.first]);
+  sm_blend(low.l, lo, m);
+  sm_blend(high.l, hi, m);
+  uint8_t *p = near_run(w, u, low.l, high.l, bytes, write, at.l);
+  if (UNLIKELY(!p))
+    return access_any(w, u, m, write);
+  if (write)
+    scatter_words(w, u->s[1], p, at.l, size, m);
+  else
+    gather_words(w, u->d, p, at.l, size, m);
+  return DONE;
+}
+
+/* Out of line, because most accesses are by all lanes. */
+#define SOME(name, function, write)                                                                \
+  static __attribute__((noinline)) const struct sm_uop *name(struct sm_warp *w,                    \
+                                                             const struct sm_uop *u, uint32_t m) { \
+    return function(w, u, m, write);                                                               \
+  }
+SOME(load_global_some, access_some, false)
+SOME(store_global_some, access_some, true)
+
 /* Loads for all lanes by halves. Returns false, without effect, if load_half does not do such loads
  * or if one of them may fault. */
 static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct halves h,
@@ -280,62 +422,71 @@ static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct
   return true;
 }
 
+/* Returns the place of the row that all lanes access, or NULL if there is none or if the access may
+ * fault. */
+static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
+                                  const uint32_t *hi, uint32_t bytes, bool write) {
+  if (lo[1] - lo[0] != bytes || !sm_is_pair_row(lo, hi, bytes))
+    return NULL;
+  const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+  if (UNLIKELY(!ends_in_word(lo[0]) || base & (bytes - 1)))
+    return NULL;
+  return sm_global(w->cta, base, SM_LANES * bytes, write);
+}
+
 EACH_WARP(ld_global) {
-  if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
-    const enum size size = u->memory.size;
-    const uint32_t bytes = size_bytes[size];
-    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-    struct sm_lanes at;
-    const uint8_t *p;
-    if (LIKELY(is_one_high(lo, hi))) {
-      const struct halves halves = halves_of(lo, bytes);
-      const enum pattern pattern = pattern_of(halves, lo, bytes);
-      const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-      if (pattern != PATTERN_ANY && LIKELY(!(base & (bytes - 1)))) {
-        p = sm_global(w->cta, base, pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes, false);
-        if (LIKELY(p != NULL)) {
-          if (pattern == PATTERN_UNIT)
-            load_row(w, u->d, p, size);
-          else
-            load_same(w, u->d, p, size);
-          return DONE;
-        }
-      } else if (load_halves(w, u, halves, lo, hi)) {
+  if (UNLIKELY(!m))
+    return DONE;
+  if (UNLIKELY(m != SM_ALL_LANES || u->memory.narrow))
+    return load_global_some(w, u, m);
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+  const uint8_t *p = global_row(w, u, lo, hi, bytes, false);
+  if (LIKELY(p != NULL)) {
+    load_row(REGS(u->d), p, size);
+    return DONE;
+  }
+  if (LIKELY(is_one_high(lo, hi))) {
+    const struct halves halves = halves_of(lo, bytes);
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    if (pattern_of(halves, lo, bytes) == PATTERN_SAME && LIKELY(!(base & (bytes - 1)))) {
+      p = sm_global(w->cta, base, bytes, false);
+      if (LIKELY(p != NULL)) {
+        load_same(REGS(u->d), p, size);
         return DONE;
       }
-    }
-    p = near_run(w, u, lo, hi, bytes, false, at.l);
-    if (LIKELY(p != NULL)) {
-      gather_words(w, u->d, p, at.l, size, m);
+    } else if (load_halves(w, u, halves, lo, hi)) {
       return DONE;
     }
   }
-  return m ? access_any(w, u, m, false) : DONE;
+  struct sm_lanes at;
+  p = near_run(w, u, lo, hi, bytes, false, at.l);
+  if (UNLIKELY(!p))
+    return access_any(w, u, m, false);
+  gather_words(w, u->d, p, at.l, size, m);
+  return DONE;
 }
 
 EACH_WARP(st_global) {
-  if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
-    const enum size size = u->memory.size;
-    const uint32_t bytes = size_bytes[size];
-    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-    struct sm_lanes at;
-    uint8_t *p;
-    if (!is_one_high(lo, hi) || pattern_of(halves_of(lo, bytes), lo, bytes) != PATTERN_UNIT) {
-      p = near_run(w, u, lo, hi, bytes, true, at.l);
-      if (LIKELY(p != NULL)) {
-        scatter_words(w, u->s[1], p, at.l, size, m);
-        return DONE;
-      }
-    } else if (LIKELY(!(base & (bytes - 1)))) {
-      p = sm_global(w->cta, base, SM_LANES * bytes, true);
-      if (LIKELY(p != NULL)) {
-        store_row(w, u->s[1], p, size);
-        return DONE;
-      }
-    }
+  if (UNLIKELY(!m))
+    return DONE;
+  if (UNLIKELY(m != SM_ALL_LANES || u->memory.narrow))
+    return store_global_some(w, u, m);
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+  struct sm_lanes at;
+  uint8_t *p = global_row(w, u, lo, hi, bytes, true);
+  if (LIKELY(p != NULL)) {
+    store_row(REGS(u->s[1]), p, size);
+    return DONE;
   }
-  return m ? access_any(w, u, m, true) : DONE;
+  p = near_run(w, u, lo, hi, bytes, true, at.l);
+  if (UNLIKELY(!p))
+    return access_any(w, u, m, true);
+  scatter_words(w, u->s[1], p, at.l, size, m);
+  return DONE;
 }
 
 /* Returns whether any address is in the shared or local window. */
@@ -402,9 +553,9 @@ static inline bool load_shared_rows(struct sm_warp *w, const struct sm_uop *u, e
     if (UNLIKELY(!p))
       return false;
     if (pattern == PATTERN_UNIT)
-      load_row(w, u->d, p, size);
+      load_row(REGS(u->d), p, size);
     else
-      load_same(w, u->d, p, size);
+      load_same(REGS(u->d), p, size);
     return true;
   }
   const uint8_t *p[2];
@@ -442,7 +593,7 @@ EACH_WARP(st_shared) {
   if (LIKELY(m == SM_ALL_LANES) && pattern32(u, a, bytes, &halves) == PATTERN_UNIT) {
     uint8_t *p = shared_place(w, address32(w, u, a[0]), SM_LANES * bytes, bytes);
     if (LIKELY(p != NULL)) {
-      store_row(w, u->s[1], p, size);
+      store_row(REGS(u->s[1]), p, size);
       return DONE;
     }
   }

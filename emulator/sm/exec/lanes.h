@@ -153,6 +153,37 @@ static inline int sm_is_same(const uint32_t *v) {
 #endif
 }
 
+/* Returns whether hi is the same in all lanes and lo is an arithmetic sequence with the given step,
+ * modulo 2^32. */
+static inline int sm_is_pair_row(const uint32_t *lo, const uint32_t *hi, uint32_t step) {
+#if defined(__AVX512F__)
+  return sm_is_row(lo, step) && sm_is_row(lo + SM_HALF, step) && sm_is_same(hi) &&
+         sm_is_same(hi + SM_HALF) && hi[0] == hi[SM_HALF] && lo[SM_HALF] - lo[0] == step * SM_HALF;
+#elif defined(__AVX2__)
+  enum { VECTORS = SM_LANES / 8 };
+  const __m256i *const index = (const __m256i *)(const void *)sm_lane_index;
+  const __m256i *const low = (const __m256i *)(const void *)lo;
+  const __m256i *const high = (const __m256i *)(const void *)hi;
+  const __m256i by = _mm256_set1_epi32((int)step), first = _mm256_set1_epi32((int)lo[0]);
+  const __m256i h = _mm256_set1_epi32((int)hi[0]);
+  __m256i differ = _mm256_setzero_si256();
+  for (unsigned k = 0; k < VECTORS; k++) {
+    const __m256i row =
+        _mm256_add_epi32(first, _mm256_mullo_epi32(_mm256_load_si256(index + k), by));
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(_mm256_load_si256(low + k), row));
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(_mm256_load_si256(high + k), h));
+  }
+  return _mm256_testz_si256(differ, differ);
+#else
+  uint32_t differ = 0;
+  FOR_LANES
+  differ |= (lo[i] - lo[0]) ^ (sm_lane_index[i] * step);
+  FOR_LANES
+  differ |= hi[i] ^ hi[0];
+  return differ == 0;
+#endif
+}
+
 /* Returns whether any lane is a NaN. */
 static inline int sm_any_nan32(const uint32_t *v) {
 #if defined(__AVX512F__)

@@ -1,0 +1,152 @@
+/* Tests loads and stores that only some lanes of a warp execute, in a batch of warps: rows, equal
+ * and other addresses, at the end of memory, and their faults. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/sm/state.h"
+#include "tests/sm/harness.h"
+
+#include <cmocka.h>
+
+/* Warp 0 copies within w with all lanes, warp 1 from s to o with the lanes of a mask. */
+static const char source[] =
+    "#define COPY(name, T) extern \"C\" __global__ void name(T *o, const T *s, T *w, \\\n"
+    "    unsigned lanes, int step) { int t = threadIdx.x, lane = t % 32; \\\n"
+    "  T *to = t < 32 ? w + t : o + lane; const T *from = t < 32 ? w : s + lane * step; \\\n"
+    "  if (t < 32 || lanes >> lane & 1) *to = *from; }\n"
+    "COPY(copy1, unsigned char) COPY(copy2, short) COPY(copy4, unsigned) COPY(copy8, uint2)\n"
+    "COPY(copy16, uint4)\n";
+
+static const struct {
+  const char *kernel;
+  uint32_t bytes;
+} sizes[] = {{"copy1", 1}, {"copy2", 2}, {"copy4", 4}, {"copy8", 8}, {"copy16", 16}};
+enum { SIZES = sizeof sizes / sizeof *sizes, ITEMS = 64, LANES = 32, BLOCK_BYTES = 8192 };
+
+static const uint32_t masks[] = {0x7fffffff, 0xfffffffe, 0x3ffffff8, 0x55555555, 0x80000001,
+                                 0x80000000, 1,          0x0ff00ff0, 0xff,       0xffff7fff,
+                                 0x00010100, 0xf000000f, 0};
+enum { MASKS = sizeof masks / sizeof *masks };
+
+static struct module *m;
+/* Blocks of memory, of which the last one ends where the module's memory ends. */
+static uint64_t from, whole, to;
+
+static enum sm_result copy(unsigned size, uint64_t o, uint64_t s, uint32_t mask, int32_t step,
+                           struct sm_fault *fault) {
+  const struct {
+    uint64_t o, s, w;
+    uint32_t mask;
+    int32_t step;
+  } params = {o, s, whole, mask, step};
+  const struct launch launch = {
+      .grid = {1, 1, 1}, .block = {ITEMS, 1, 1}, .params = &params, .param_bytes = sizeof params};
+  return module_run(m, sizes[size].kernel, &launch, fault, NULL);
+}
+
+static uint32_t highest(uint32_t mask) {
+  return LANES - 1 - (uint32_t)__builtin_clz(mask);
+}
+
+/* Copies elements and compares all bytes of the destination with what lanes should have written. */
+static void expect_copy(unsigned size, uint64_t o, uint64_t s, uint32_t mask, int32_t step) {
+  enum { UNTOUCHED = 0xee };
+  const uint32_t bytes = sizes[size].bytes;
+  const uint8_t *source_host = module_host(m, s);
+  uint8_t *host = module_host(m, to), want[BLOCK_BYTES];
+  memset(host, UNTOUCHED, BLOCK_BYTES);
+  memset(want, UNTOUCHED, BLOCK_BYTES);
+  for (int32_t t = 0; t < LANES; t++)
+    if (mask >> t & 1)
+      memcpy(want + (o - to) + (uint32_t)t * bytes, source_host + t * step * (int32_t)bytes, bytes);
+  struct sm_fault fault = {0};
+  assert_int_equal(copy(size, o, s, mask, step, &fault), SM_DONE);
+  if (memcmp(host, want, BLOCK_BYTES) != 0)
+    fail_msg("%s, mask %x, step %d", sizes[size].kernel, mask, step);
+}
+
+static void lanes_copy_their_elements(void **unused) {
+  static const int32_t steps[] = {1, 0, 3, -1, 2};
+  const uint64_t middle = from + BLOCK_BYTES / 2;
+  for (unsigned size = 0; size < SIZES; size++)
+    for (unsigned k = 0; k < MASKS; k++)
+      for (unsigned n = 0; n < sizeof steps / sizeof *steps; n++)
+        expect_copy(size, to + 64, middle, masks[k], steps[n]);
+}
+
+/* The highest lane of the mask accesses the last element of memory, or the first one after it. */
+static void rows_end_with_memory(void **unused) {
+  const uint64_t end = to + BLOCK_BYTES;
+  for (unsigned size = 0; size < SIZES; size++)
+    for (unsigned k = 0; k < MASKS; k++) {
+      const uint32_t bytes = sizes[size].bytes, mask = masks[k];
+      if (!mask)
+        continue;
+      const uint64_t row = end - (highest(mask) + 1) * bytes;
+      struct sm_fault fault = {0};
+      expect_copy(size, row, from, mask, 1);
+      assert_int_equal(copy(size, from + BLOCK_BYTES / 2, row, mask, 1, &fault), SM_DONE);
+      for (unsigned write = 0; write < 2; write++) {
+        assert_int_equal(write ? copy(size, row + bytes, from, mask, 1, &fault)
+                               : copy(size, to, row + bytes, mask, 1, &fault),
+                         SM_FAULTED);
+        assert_int_equal(fault.kind, SM_FAULT_MMU);
+        assert_int_equal(fault.tid[0], LANES + highest(mask));
+        assert_int_equal(fault.address, end);
+        assert_int_equal(fault.is_write, write);
+        assert_int_equal(fault.access_bytes, bytes);
+      }
+    }
+}
+
+static void misaligned_rows_name_the_first_lane(void **unused) {
+  for (unsigned size = 1; size < SIZES; size++)
+    for (unsigned k = 0; k < MASKS; k++) {
+      if (!masks[k])
+        continue;
+      const uint32_t bytes = sizes[size].bytes, lane = (uint32_t)__builtin_ctz(masks[k]);
+      const uint64_t at = from + BLOCK_BYTES / 2 + bytes / 2;
+      for (unsigned write = 0; write < 2; write++) {
+        struct sm_fault fault = {0};
+        assert_int_equal(copy(size, write ? at : to, write ? from : at, masks[k], 1, &fault),
+                         SM_FAULTED);
+        assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
+        assert_int_equal(fault.tid[0], LANES + lane);
+        assert_int_equal(fault.address, at + lane * bytes);
+        assert_int_equal(fault.is_write, write);
+      }
+    }
+}
+
+int main(void) {
+  if (!harness_available())
+    return HARNESS_SKIP;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lanes_copy_their_elements),
+      cmocka_unit_test(rows_end_with_memory),
+      cmocka_unit_test(misaligned_rows_name_the_first_lane),
+  };
+  int failed = 0;
+  for (unsigned k = 0; k < SM_CORE_BUILDS; k++) {
+    if (!(sm_core_override = sm_core_build(k)))
+      continue;
+    if (!(m = module_compile(source, NULL)))
+      return 1;
+    from = module_alloc(m, BLOCK_BYTES);
+    whole = module_alloc(m, BLOCK_BYTES);
+    uint8_t *host = module_host(m, from);
+    for (uint32_t i = 0; i < BLOCK_BYTES; i++)
+      host[i] = (uint8_t)(i * 37 + i / 251);
+    struct sm_fault fault = {0};
+    if (copy(0, from, from, 0, 0, &fault) != SM_DONE) /* allocates the constant bank */
+      return 1;
+    to = module_alloc(m, BLOCK_BYTES);
+    failed += cmocka_run_group_tests(tests, NULL, NULL);
+    module_free(m);
+  }
+  return failed;
+}
