@@ -227,9 +227,22 @@ HANDLER(warpsync) {
 /* Sources of BMOV other than B0..B15, in its encoding. */
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
-/* Moves from a barrier register, a special register or b to a barrier register or d. */
+/* Returns whether a BMOV writes zero to a barrier register that is already zero. */
+static inline bool keeps_zero(const struct sm_warp *w, const struct sm_uop *u) {
+  const bool from_zero =
+      u->bmov.from_barrier ? u->bmov.from < SM_BARRIERS && !(w->breg_used >> u->bmov.from & 1)
+                           : u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 0;
+  return from_zero && u->bmov.to_barrier && u->bmov.to < SM_BARRIERS &&
+         !(w->breg_used >> u->bmov.to & 1);
+}
+
+/* Moves from a barrier register, a special register or b to a barrier register or d. A kernel
+ * starts with a sequence of BMOVs that clears all barriers, which sm_fuse does not see if a page
+ * ends within it. */
 EACH_WARP(bmov) {
   struct sm_lanes t;
+  if (keeps_zero(w, u))
+    return DONE;
   const uint32_t *from;
   if (!u->bmov.from_barrier) {
     from = source(w, u, 1, &t);
