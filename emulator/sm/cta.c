@@ -135,6 +135,7 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   w->local_high_at = round_up_16(grid->local_low);
   w->local = cta->local + (size_t)index * SM_LANES * (w->local_high + (size_t)w->local_high_at);
   w->current = 0;
+  w->groups = 1;
   w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
   FOR_MASK(n, w->breg_used)
   memset(&w->breg[n], 0, sizeof w->breg[n]);
@@ -213,9 +214,6 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
     high = SM_UR_COUNT + 1;
   if (high > cta->ur_dirty)
     cta->ur_dirty = high;
-  /* If some lanes have not exited, the next CTA must clear their groups as well. */
-  if (cta->exited != cta->threads)
-    cta->stride = 0;
   cta->grid = NULL;
   cta->next = worker->pool;
   worker->pool = cta;
@@ -257,7 +255,7 @@ static bool is_ready(const struct sm_warp *w) {
     return false;
   if (w->group[w->current].state == SM_GROUP_READY)
     return true;
-  for (unsigned k = 0; k < SM_LANES; k++)
+  for (unsigned k = 0; k < w->groups; k++)
     if (w->group[k].state == SM_GROUP_READY)
       return true;
   return false;
@@ -289,7 +287,7 @@ static bool release_blocked(struct sm_cta *cta) {
 static void report_deadlock(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
-    for (unsigned g = 0; g < SM_LANES; g++)
+    for (unsigned g = 0; g < w->groups; g++)
       if (w->group[g].state != SM_GROUP_FREE) {
         w->active[0] = w->group[g].mask;
         sm_raise_at(w, w->group[g].pc, SM_FAULT_DEADLOCK);
@@ -447,8 +445,9 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
     uint32_t left = bar->warps >> k & 1 ? w->alive : 0; /* lanes of groups not yet visited */
-    for (unsigned g = 0; g < SM_LANES && left; g++) {
-      struct sm_group *group = &w->group[(w->current + g) % SM_LANES];
+    for (unsigned g = 0; g < w->groups && left; g++) {
+      const unsigned at = w->current + g;
+      struct sm_group *group = &w->group[at < w->groups ? at : at - w->groups];
       if (group->state == SM_GROUP_FREE)
         continue;
       left &= ~group->mask;

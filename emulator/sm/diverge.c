@@ -9,10 +9,12 @@ static uint32_t bit(uint32_t lane) {
 /* Returns a free group. There is always one, because groups are disjoint, non-empty sets of
  * lanes. */
 static struct sm_group *find_free_group(struct sm_warp *w) {
-  for (unsigned k = 0; k < SM_LANES; k++)
-    if (w->group[k].state == SM_GROUP_FREE)
-      return &w->group[k];
-  return NULL;
+  uint32_t k = 0;
+  while (k < w->groups && w->group[k].state != SM_GROUP_FREE)
+    k++;
+  if (k == w->groups)
+    w->groups++;
+  return &w->group[k];
 }
 
 static struct sm_group *add_group(struct sm_warp *w, uint32_t lanes, uint64_t pc,
@@ -94,7 +96,7 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint32_t warps, uint64_t pc)
 
 /* Moves lanes from their blocked groups into a new group that continues at pc. */
 static void release_lanes(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
-  for (unsigned k = 0; k < SM_LANES; k++) {
+  for (unsigned k = 0; k < w->groups; k++) {
     struct sm_group *g = &w->group[k];
     if (g->state != SM_GROUP_FREE && g->mask & lanes)
       set_group_mask(w, g, g->mask & ~lanes);
@@ -105,7 +107,7 @@ static void release_lanes(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
 static uint32_t blocked_lanes_at(const struct sm_warp *w, enum sm_group_state state, uint64_t pc,
                                  uint8_t breg) {
   uint32_t lanes = 0;
-  for (unsigned k = 0; k < SM_LANES; k++) {
+  for (unsigned k = 0; k < w->groups; k++) {
     const struct sm_group *g = &w->group[k];
     if (g->state == state && g->pc == pc && g->breg == breg)
       lanes |= g->mask;
@@ -115,7 +117,7 @@ static uint32_t blocked_lanes_at(const struct sm_warp *w, enum sm_group_state st
 
 static uint32_t yielded_lanes(const struct sm_warp *w) {
   uint32_t lanes = 0;
-  for (unsigned k = 0; k < SM_LANES; k++)
+  for (unsigned k = 0; k < w->groups; k++)
     if (w->group[k].state != SM_GROUP_FREE && w->group[k].yielded)
       lanes |= w->group[k].mask;
   return lanes;
@@ -161,7 +163,7 @@ static void release_groups(struct sm_warp *w) {
     return; /* no lane is blocked */
   for (bool again = true; again;) {
     again = false;
-    for (unsigned k = 0; k < SM_LANES && !again; k++) {
+    for (unsigned k = 0; k < w->groups && !again; k++) {
       const struct sm_group *g = &w->group[k];
       if (g->state == SM_GROUP_BSYNC || g->state == SM_GROUP_WARPSYNC)
         again = try_release_group(w, g);
@@ -257,8 +259,8 @@ const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
   /* Round robin, starting after the group that ran last. */
   const struct sm_group *last = sm_group_now(w);
   const bool same = last->state == SM_GROUP_READY && (preempted || last->mask == w->alive);
-  for (unsigned k = same ? 0 : 1; k <= SM_LANES; k++) {
-    const unsigned index = (w->current + k) % SM_LANES;
+  for (unsigned k = same ? 0 : 1; k <= w->groups; k++) {
+    const unsigned at = w->current + k, index = at < w->groups ? at : at - w->groups;
     struct sm_group *g = &w->group[index];
     if (g->state != SM_GROUP_READY)
       continue;
@@ -273,7 +275,7 @@ const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
 
 bool sm_release_early(struct sm_warp *w) {
   struct sm_group *low = NULL;
-  for (unsigned k = 0; k < SM_LANES; k++) {
+  for (unsigned k = 0; k < w->groups; k++) {
     struct sm_group *g = &w->group[k];
     if (g->state == SM_GROUP_BSYNC && (!low || g->pc < low->pc))
       low = g;

@@ -71,6 +71,7 @@ struct sm_warp {
   uint32_t lanes;   /* lanes that exist */
   uint32_t alive;   /* lanes that have not exited */
   uint32_t current; /* running group */
+  uint32_t groups;  /* all groups from this one on are free */
   struct sm_group group[SM_LANES];
   struct sm_lanes scratch[2]; /* results before they are blended into their registers */
   uint32_t breg_used;         /* mask of the breg that may be nonzero */

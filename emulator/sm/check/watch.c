@@ -178,7 +178,7 @@ void sm_watch_barrier(struct sm_cta *cta, uint8_t id) {
     if (!(cta->bar[id].warps >> k & 1))
       continue;
     sm_acquire_clock(w, cta->shadow->barrier_clock[id]);
-    for (unsigned g = 0; g < SM_LANES; g++) {
+    for (unsigned g = 0; g < w->groups; g++) {
       const struct sm_group *group = &w->group[g];
       if (group->state != SM_GROUP_BAR || group->breg != id)
         continue;
