@@ -198,8 +198,8 @@ struct cc_matrix_product {
 };
 /* Returns all products that modules may use. */
 const struct cc_matrix_product *cc_il_matrix_products(size_t *count);
-/* Alignment in bytes of matrices in memory, and of their rows and columns (strides). */
-enum { CC_MATRIX_ALIGNMENT = 16 };
+/* Alignment in bytes of matrices in memory, and of which strides are multiples. */
+enum { CC_MATRIX_ALIGNMENT = 16, CC_MATRIX_STRIDE = 8 };
 
 /* Checks the structure of a module in either byte order. On success *words is a copy in host
  * byte order, which the caller frees; on failure *why is the reason. */

@@ -14,7 +14,9 @@
 
 namespace ocl {
 
-enum { MATRIX_COLUMN_MAJOR = 1, MATRIX_ALIGNED = 2 };
+/* Bits of a layout. MATRIX_STRIDE_8, in SPIR-V only, goes with MATRIX_ALIGNED: the stride in bytes
+ * is a multiple of 8, but maybe not of 16. */
+enum { MATRIX_COLUMN_MAJOR = 1, MATRIX_ALIGNED = 2, MATRIX_STRIDE_8 = 4 };
 enum matrix_use { MATRIX_A, MATRIX_B };
 enum { MATRIX_WORDS = 4, MATRIX_WORD_BITS = 32 };
 /* Widths of elements without a type that has the same size. */
@@ -128,8 +130,8 @@ OCL_FN vec<uint, 4> load_words(in_local<const T> p, uint layout, uint stride) {
   const uint inner = lane % 8 + lane / 8 % 2 * 8, outer = lane / 16 * 8;
   const uint other = lane % 8 + lane / 16 * 8, last = lane / 8 % 2 * 8;
   const uint pitch = stride * BITS / 8; /* of local memory */
-  if (!(layout & MATRIX_ALIGNED))
-    return load_elements<U, BITS, W>(p.p, layout, stride);
+  if (!(layout & MATRIX_ALIGNED) || (layout & MATRIX_STRIDE_8 && pitch % 16))
+    return load_words<U, BITS, W>(p.p, layout, stride);
   if (lines_are_adjacent<U>(layout))
     return U == MATRIX_A ? ldmatrix<W>(bytes + inner * pitch + 2 * outer)
                          : ldmatrix<W>(bytes + other * pitch + 2 * last);
@@ -276,10 +278,15 @@ template <class T> OCL_FN T *pair_of_c(T *p, uint i, uint stride) {
   return p + first + (i / 2 % 2 ? 8ull * stride : 0) + i / 4 * 8;
 }
 
+/* Whether pairs of elements are adjacent and aligned. */
+OCL_FN bool has_pairs(uint layout) {
+  return (layout & (MATRIX_ALIGNED | MATRIX_COLUMN_MAJOR)) == MATRIX_ALIGNED;
+}
+
 /* A pair of elements is accessed as a double: NVRTC splits some accesses to pairs of floats. */
 template <int N, class T> OCL_FN vec<T, N> load_c(const T *p, uint layout, uint stride) {
   vec<T, N> r;
-  if (layout != MATRIX_ALIGNED) {
+  if (!has_pairs(layout)) {
 #pragma unroll
     for (uint i = 0; i < N; i++)
       r.s[i] = p[index_of_c(i, layout, stride)];
@@ -294,7 +301,7 @@ template <int N, class T> OCL_FN vec<T, N> load_c(const T *p, uint layout, uint 
   return r;
 }
 template <int N, class T> OCL_FN void store_c(T *p, vec<T, N> v, uint layout, uint stride) {
-  if (layout != MATRIX_ALIGNED) {
+  if (!has_pairs(layout)) {
 #pragma unroll
     for (uint i = 0; i < N; i++)
       p[index_of_c(i, layout, stride)] = v.s[i];

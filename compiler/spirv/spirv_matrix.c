@@ -147,7 +147,7 @@ static void splat(struct rewording *r, enum spirv_opcode opcode, uint32_t type, 
 /* Loads and stores. object is the matrix to store, or 0. */
 static void reword_access(struct rewording *r, const uint32_t *word, uint32_t matrix_type,
                           uint32_t object, size_t pointer, size_t layout, size_t stride) {
-  enum { MATRIX_ALIGNED = 2 }; /* of device/matrix.cuh */
+  enum { MATRIX_ALIGNED = 2, MATRIX_STRIDE_8 = 4 }; /* of device/matrix.cuh */
   const struct matrix_type *kind = matrix_kind(&r->m, matrix_type);
   const uint32_t from = matrix_type_id(&r->m, word[pointer]);
   const uint32_t storage = matrix_definition(&r->m, from)[2];
@@ -169,7 +169,7 @@ static void reword_access(struct rewording *r, const uint32_t *word, uint32_t ma
   matrix_number(&r->m, word[layout], &order);
   const uint32_t address = cast(r, word[pointer], from, function->parameters[0]);
   const uint32_t step = stride_in_elements(r, word[stride], word[pointer], kind->bits);
-  const uint32_t constant = number(r, order | MATRIX_ALIGNED);
+  const uint32_t constant = number(r, order | MATRIX_ALIGNED | MATRIX_STRIDE_8);
   if (object)
     call(r, function, function->type, r->bound++,
          (const uint32_t[]){address, cast(r, object, matrix_type, function->parameters[1]),
@@ -262,7 +262,10 @@ static bool reword(struct rewording *r, const uint32_t *word) {
       put_extension(r->out);
     return is_extension(word);
   case OP_TYPE_MATRIX:
-    EMIT(r->out, OP_TYPE_VECTOR, word[1], word[2], matrix_length(matrix_kind(&r->m, word[1])));
+    if (matrix_kind(&r->m, word[1]))
+      EMIT(r->out, OP_TYPE_VECTOR, word[1], word[2], matrix_length(matrix_kind(&r->m, word[1])));
+    else /* only declared; what it is does not matter */
+      EMIT(r->out, OP_TYPE_STRUCT, word[1], word[2]);
     return true;
   case OP_VARIABLE:
     if (instruction.length > 3)
@@ -365,9 +368,10 @@ enum cc_status spirv_matrices(uint32_t **words, size_t *count, struct text *log)
   r->m.place_of = calloc(bound, sizeof *r->m.place_of);
   r->m.type_of = calloc(bound, sizeof *r->m.type_of);
   r->m.kind = calloc(bound, sizeof *r->m.kind);
+  r->m.use = calloc(bound, sizeof *r->m.use);
   r->m.holds = calloc(bound, sizeof *r->m.holds);
   r->m.aligned = calloc(bound, sizeof *r->m.aligned);
-  if (r->m.place_of && r->m.type_of && r->m.kind && r->m.holds && r->m.aligned) {
+  if (r->m.place_of && r->m.type_of && r->m.kind && r->m.use && r->m.holds && r->m.aligned) {
     status = matrix_check(&r->m) ? CC_OK : CC_BUILD_FAILURE;
     if (status == CC_OK)
       reword_all(r);
@@ -389,6 +393,7 @@ enum cc_status spirv_matrices(uint32_t **words, size_t *count, struct text *log)
   free(r->m.place_of);
   free(r->m.type_of);
   free(r->m.kind);
+  free(r->m.use);
   free(r->m.holds);
   free(r->m.aligned);
   free(r);

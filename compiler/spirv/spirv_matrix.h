@@ -6,7 +6,8 @@
 
 enum matrix_use { USE_A, USE_B, USE_ACCUMULATOR };
 
-/* A type of matrices that the device supports. */
+/* A type of matrices that the device supports. A type for another use, which no product has, but
+ * which may be loaded, stored and computed with, is treated like this one. */
 struct matrix_type {
   enum matrix_use use;
   bool is_float;
@@ -24,6 +25,7 @@ struct matrices {
   size_t *place_of;                /* places of definitions, by id; 0 for other ids */
   uint32_t *type_of;               /* types of values, by id; 0 for other ids */
   const struct matrix_type **kind; /* by id of a type; NULL for other types */
+  uint8_t *use;                    /* by id of a matrix type */
   bool *holds; /* by id of a type: whether it is of matrices, or of structs or arrays that have some
                 */
   bool *aligned;         /* by id: whether it has the decoration Alignment */

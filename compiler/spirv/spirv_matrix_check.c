@@ -105,7 +105,8 @@ static bool find_definitions(struct matrices *m) {
 
 /* ---- types --------------------------------------------------------------------------- */
 
-/* OpTypeCooperativeMatrixKHR result component scope rows columns use */
+/* OpTypeCooperativeMatrixKHR result component scope rows columns use. The device may lack types
+ * that are only declared; check_declared refuses their use. */
 static bool check_type(struct matrices *m, const uint32_t *word) {
   uint32_t scope, rows, columns, use;
   if (spirv_instruction_at(word).length != 7 || word[1] >= m->old_bound)
@@ -120,17 +121,51 @@ static bool check_type(struct matrices *m, const uint32_t *word) {
     return refuse(m, "type %u has the unknown use %u", word[1], use);
   const uint32_t bits = matrix_bits(m, word[2]);
   const bool is_float = !is_integer(m, word[2]);
+  const struct matrix_type **kind = &m->kind[word[1]];
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (kinds[i].use == (enum matrix_use)use && kinds[i].bits == bits &&
-        kinds[i].is_float == is_float && kinds[i].rows == rows && kinds[i].columns == columns) {
-      m->kind[word[1]] = &kinds[i];
-      m->holds[word[1]] = true;
-      return true;
-    }
+    if (kinds[i].bits == bits && kinds[i].is_float == is_float && kinds[i].rows == rows &&
+        kinds[i].columns == columns && (!*kind || kinds[i].use == (enum matrix_use)use))
+      *kind = &kinds[i];
+  m->holds[word[1]] = *kind;
+  m->use[word[1]] = (uint8_t)use;
+  return true;
+}
+
+/* Whether a type is one of matrices for the use that products may have. */
+static bool is_for_use(const struct matrices *m, uint32_t type, enum matrix_use use) {
+  const struct matrix_type *kind = matrix_kind(m, type);
+  return kind && kind->use == use && m->use[type] == use;
+}
+
+/* Whether an id is not that of a matrix type that the device lacks. */
+static bool check_declared(const struct matrices *m, uint32_t type) {
+  const uint32_t *word = matrix_definition(m, type);
+  uint32_t rows = 0, columns = 0, use = 0;
+  if (!matrix_is_made_by(word, OP_TYPE_MATRIX, 7) || matrix_kind(m, type))
+    return true;
+  matrix_number(m, word[4], &rows);
+  matrix_number(m, word[5], &columns);
+  matrix_number(m, word[6], &use);
   return refuse(m,
                 "type %u, %u rows and %u columns of %u-bit %s for use as %s, is not supported; "
                 "clGetDeviceCooperativeMatrixInfoKHR returns what is",
-                word[1], rows, columns, bits, is_float ? "floats" : "integers", use_names[use]);
+                type, rows, columns, matrix_bits(m, word[2]),
+                is_integer(m, word[2]) ? "integers" : "floats", use_names[use]);
+}
+
+/* Checks the types of which a type is made. */
+static bool check_parts(const struct matrices *m, const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  const bool has_many =
+      instruction.opcode == OP_TYPE_STRUCT || instruction.opcode == OP_TYPE_FUNCTION;
+  const size_t first = instruction.opcode == OP_TYPE_POINTER ? 3 : 2;
+  const size_t end = has_many                                            ? instruction.length
+                     : first == 3 || instruction.opcode == OP_TYPE_ARRAY ? first + 1
+                                                                         : first;
+  for (size_t i = first; i < end && i < instruction.length; i++)
+    if (!check_declared(m, word[i]))
+      return false;
+  return true;
 }
 
 static bool holds(const struct matrices *m, uint32_t type) {
@@ -261,9 +296,13 @@ static bool check_product(const struct matrices *m, const uint32_t *word) {
     return refuse(m, "an OpCooperativeMatrixMulAddKHR is malformed");
   const struct matrix_type *a = matrix_of(m, word[PRODUCT_A]), *b = matrix_of(m, word[PRODUCT_B]);
   const struct matrix_type *c = matrix_of(m, word[PRODUCT_C]), *result = matrix_kind(m, word[1]);
-  if (!a || !b || !c || a->use != USE_A || b->use != USE_B || c->use != USE_ACCUMULATOR ||
-      result->use != USE_ACCUMULATOR)
-    return refuse(m, "the operands of product %u are not matrices for use as A, B and accumulator",
+  if (!is_for_use(m, matrix_type_id(m, word[PRODUCT_A]), USE_A) ||
+      !is_for_use(m, matrix_type_id(m, word[PRODUCT_B]), USE_B) ||
+      !is_for_use(m, matrix_type_id(m, word[PRODUCT_C]), USE_ACCUMULATOR) ||
+      !is_for_use(m, word[1], USE_ACCUMULATOR))
+    return refuse(m,
+                  "the operands of product %u are not matrices for use as A, B and accumulator, of "
+                  "types that products have",
                   word[2]);
   if (a->columns != b->rows || c->rows != a->rows || c->columns != b->columns ||
       result->rows != c->rows || result->columns != c->columns)
@@ -292,7 +331,8 @@ static bool check_conversion(const struct matrices *m, const uint32_t *word) {
   const struct matrix_type *to = matrix_kind(m, word[1]), *from = NULL;
   if (spirv_instruction_at(word).length == 4)
     from = matrix_of(m, word[3]);
-  if (!from || from->use != to->use || from->rows != to->rows || from->columns != to->columns ||
+  if (!from || m->use[matrix_type_id(m, word[3])] != m->use[word[1]] || from->use != to->use ||
+      from->rows != to->rows || from->columns != to->columns ||
       (spirv_instruction_at(word).opcode == OP_BITCAST && from->bits != to->bits))
     return refuse(m, "%u is not converted from a matrix of the same size and use", word[2]);
   return true;
@@ -374,6 +414,8 @@ static bool check_other(const struct matrices *m, const uint32_t *word) {
 
 /* [OpSpecConstantOp] OpCooperativeMatrixLengthKHR type result matrix-type */
 static bool check_length(const struct matrices *m, const uint32_t *word, size_t operand) {
+  if (!check_declared(m, word[operand]))
+    return false;
   return (spirv_instruction_at(word).length == operand + 1 && matrix_kind(m, word[operand]) &&
           is_integer(m, word[1]) && matrix_bits(m, word[1]) == INTEGER_BITS) ||
          refuse(m, "%u is not the length of a matrix type, as a 32-bit integer", word[2]);
@@ -382,6 +424,8 @@ static bool check_length(const struct matrices *m, const uint32_t *word, size_t 
 static bool check_instruction(const struct matrices *m, const uint32_t *word) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   const bool typed = spirv_has_type(instruction.opcode) && instruction.length > 2;
+  if (!check_parts(m, word) || (typed && !check_declared(m, word[1])))
+    return false;
   if (instruction.opcode == OP_ENTRY_POINT && instruction.length > 2)
     return check_kernel(m, word);
   if (instruction.opcode == OP_TYPE_POINTER && instruction.length > 3)

@@ -344,7 +344,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR:
   case CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR: {
     const cl_int code = icd_check_cooperative_matrix(NULL, CL_INVALID_VALUE, __func__);
-    return code ? code : ICD_ANSWER(&answer, cl_uint, CC_MATRIX_ALIGNMENT);
+    if (code)
+      return code;
+    return ICD_ANSWER(&answer, cl_uint,
+                      param_name == CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR
+                          ? CC_MATRIX_STRIDE
+                          : CC_MATRIX_ALIGNMENT);
   }
   case CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL: {
     uint64_t instructions;

@@ -7,7 +7,7 @@
 #include "icd/cl_tegracl.h"
 #include "tests/icd/fakes/fixture.h"
 
-enum { VARIANTS = 64, ALIGNMENT = 16 };
+enum { VARIANTS = 64 };
 
 typedef cl_device_cooperative_matrix_variant_khr variant;
 
@@ -61,14 +61,17 @@ static void products_are_reported(void **state) {
 
 static void alignment_is_reported(void **state) {
   struct fixture *fixture = *state;
-  static const cl_device_info names[] = {CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR,
-                                         CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR};
+  static const struct {
+    cl_device_info name;
+    cl_uint bytes;
+  } rows[] = {{CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR, 16},
+              {CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR, 8}};
   for (int i = 0; i < 2; i++) {
     cl_uint bytes;
     size_t size;
-    assert_cl(clGetDeviceInfo(fixture->device, names[i], sizeof bytes, &bytes, &size));
+    assert_cl(clGetDeviceInfo(fixture->device, rows[i].name, sizeof bytes, &bytes, &size));
     assert_int_equal(size, sizeof bytes);
-    assert_int_equal(bytes, ALIGNMENT);
+    assert_int_equal(bytes, rows[i].bytes);
   }
 }
 

@@ -12,7 +12,7 @@
 #include "tests/end_to_end/spirv/spirv_builder.h"
 
 enum { BYTES = 65536, SLOT = 4096, ITEMS = 64, LANES = 32, ALIGN = 16, PITCH = 96 };
-enum { LOCAL_PITCH = 80, VERSION_1_4 = 0x10400 };
+enum { LOCAL_PITCH = 80, ODD_PITCH = 88, VERSION_1_4 = 0x10400 };
 enum use { USE_A, USE_B, USE_C };
 
 /* Opcodes of the instructions in the modules. */
@@ -45,6 +45,15 @@ static const struct kind {
     {"c_f32_16x8", USE_C, true, 32, 16, 8}, {"c_s32_16x8", USE_C, false, 32, 16, 8},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Types of other uses than products have. */
+static const struct kind strange[] = {
+    {"strange_a_f16", USE_A, true, 16, 8, 8},
+    {"strange_b_f32", USE_B, true, 32, 16, 16},
+    {"strange_c_s8", USE_C, false, 8, 16, 32},
+    {"strange_a_s8", USE_A, false, 8, 32, 8},
+};
+enum { STRANGE = sizeof strange / sizeof *strange };
 
 static const struct kind *find_kind(const char *name) {
   for (size_t i = 0; i < KINDS; i++)
@@ -306,8 +315,9 @@ static void make_copy(struct builder *b, const struct kind *kind) {
   snprintf(name, sizeof name, "copy_%s", kind->name);
   const struct kernel k =
       begin_kernel(b, name, (const uint32_t[]){element, element, element, element});
-  const uint32_t pitch = uint_constant(b, LOCAL_PITCH / bytes);
   for (unsigned slot = 0; slot < 8; slot++) {
+    /* Rows of the odd pitch are not at multiples of 16 bytes, as ldmatrix demands. */
+    const uint32_t pitch = uint_constant(b, (slot % 2 ? ODD_PITCH : LOCAL_PITCH) / bytes);
     uint32_t matrix = load(b, kind, k.buffers[0], slot / 2 % 2, k.strides[0]);
     if (slot / 4) {
       barrier(b);
@@ -386,16 +396,21 @@ static void check_copies(struct test *test, struct builder *b) {
   begin_module(b);
   for (size_t i = 0; i < KINDS; i++)
     make_copy(b, &kinds[i]);
+  for (size_t i = 0; i < STRANGE; i++)
+    make_copy(b, &strange[i]);
   for (size_t i = 0; i < OTHERS; i++)
     make_other(b, i);
   use_program(test, b);
+  for (size_t i = 0; i < STRANGE; i++)
+    check_copy(test, &strange[i], 32, 48);
   for (size_t i = 0; i < KINDS; i++) {
     const unsigned unit = ALIGN * 8 / kinds[i].bits;
     unsigned least = stride_of(&kinds[i], 0);
     if (least < stride_of(&kinds[i], 1))
       least = stride_of(&kinds[i], 1);
     check_copy(test, &kinds[i], least, least + unit);
-    check_copy(test, &kinds[i], least + unit, least);
+    check_copy(test, &kinds[i], least + unit, least + unit / 2);
+    check_copy(test, &kinds[i], least + unit / 2, least);
     check_copy(test, &kinds[i], 0, least);
   }
   for (size_t i = 0; i < OTHERS; i++)
@@ -954,6 +969,8 @@ static void check_elements(struct test *test, struct builder *b) {
 enum mistake {
   NO_MISTAKE,
   OTHER_SIZE,
+  LENGTH_OF_OTHER_SIZE,
+  UNDEFINED_OTHER_SIZE,
   OTHER_SCOPE,
   OTHER_USE,
   ROWS_NOT_CONSTANT,
@@ -971,6 +988,8 @@ enum mistake {
   SATURATING_HALVES,
   UNKNOWN_OPERAND,
   CONVERTED_USE,
+  CONVERTED_STRANGE,
+  STRANGE_OPERAND,
   MIXED_SUM,
   REMAINDER,
   DOT_PRODUCT,
@@ -986,6 +1005,8 @@ enum mistake {
 
 static const char *const messages[MISTAKES] = {
     [OTHER_SIZE] = "16 rows and 24 columns of 16-bit floats for use as A, is not supported",
+    [LENGTH_OF_OTHER_SIZE] = "16 rows and 24 columns of 16-bit floats",
+    [UNDEFINED_OTHER_SIZE] = "16 rows and 24 columns of 16-bit floats",
     [OTHER_SCOPE] = "has the scope 2; it must be Subgroup (3)",
     [OTHER_USE] = "has the unknown use 3",
     [ROWS_NOT_CONSTANT] = "must be 32-bit constants",
@@ -1003,6 +1024,8 @@ static const char *const messages[MISTAKES] = {
     [SATURATING_HALVES] = "the operands 0x10, is not supported",
     [UNKNOWN_OPERAND] = "the operands 0x20, is not supported",
     [CONVERTED_USE] = "is not converted from a matrix of the same size and use",
+    [CONVERTED_STRANGE] = "is not converted from a matrix of the same size and use",
+    [STRANGE_OPERAND] = "of types that products have",
     [MIXED_SUM] = "with opcode 129, have other types",
     [REMAINDER] = "is the result of an instruction with opcode 140",
     [DOT_PRODUCT] = "is an operand of an instruction with opcode 148",
@@ -1038,8 +1061,14 @@ static void make_mistake(struct builder *b, enum mistake mistake) {
   const uint32_t layout = uint_constant(b, mistake == OTHER_LAYOUT ? 2 : 0);
   const uint32_t structure = TYPE(b, OP_TYPE_STRUCT, half);
   struct functions f = {0};
+  const uint32_t odd_type = matrix_type(b, &odd); /* declared, which is no mistake */
   if (mistake == OTHER_SIZE)
-    matrix_type(b, &odd);
+    pointer_to(b, STORAGE_FUNCTION, odd_type);
+  if (mistake == LENGTH_OF_OTHER_SIZE)
+    put_value(b, TYPES, OP_SPEC_CONSTANT_OP, uint, new_id(b),
+              (const uint32_t[]){OP_MATRIX_LENGTH, odd_type}, 2);
+  if (mistake == UNDEFINED_OTHER_SIZE)
+    put_value(b, TYPES, OP_UNDEF, odd_type, new_id(b), NULL, 0);
   if (mistake == OTHER_SCOPE)
     TYPE(b, OP_TYPE_MATRIX, half, u2, u16, u16, u2);
   if (mistake == OTHER_USE)
@@ -1081,6 +1110,13 @@ static void make_mistake(struct builder *b, enum mistake mistake) {
                                : VALUE(b, OP_MATRIX_MUL_ADD, c_type, x, y, z);
   if (mistake == CONVERTED_USE)
     VALUE(b, OP_F_CONVERT, c_type, x);
+  if (mistake == CONVERTED_STRANGE) /* the elements are in other work-items */
+    VALUE(b, OP_F_CONVERT, matrix_type(b, &strange[1]), y);
+  if (mistake == STRANGE_OPERAND) {
+    const uint32_t strange_type = matrix_type(b, &strange[0]);
+    const uint32_t undefined = put_value(b, BODIES, OP_UNDEF, strange_type, new_id(b), NULL, 0);
+    VALUE(b, OP_MATRIX_MUL_ADD, c_type, undefined, y, z);
+  }
   if (mistake == MIXED_SUM)
     VALUE(b, OP_F_ADD, a_type, x, y);
   if (mistake == REMAINDER)

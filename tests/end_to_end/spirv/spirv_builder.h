@@ -48,7 +48,8 @@ static inline uint32_t put_value(struct builder *b, enum section section, unsign
   uint32_t all[64] = {type, id};
   if (count + 2 > sizeof all / sizeof *all)
     abort();
-  memcpy(all + 2, operands, count * sizeof *operands);
+  if (count)
+    memcpy(all + 2, operands, count * sizeof *operands);
   put(b, section, opcode, all, count + 2);
   return id;
 }
