@@ -1,5 +1,5 @@
 /* Tests the pool of texture headers: its address, its growth, and what happens when it is full or
- * cannot grow. */
+ * cannot grow; which formats and layouts get headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,6 +196,53 @@ static void formats_are_read_and_written_as_documented(void **state) {
   close_context(&o);
 }
 
+/* The limits of docs/images.md. A single row needs no pitch. */
+static void layouts_beyond_the_limits_have_no_header(void **state) {
+  (void)state;
+  enum { PITCH_MAX = 2097120 };
+  static const struct {
+    uint64_t base;
+    uint32_t pitch;
+    uint16_t height, depth, slice_rows;
+    enum kernel_arg_image type;
+    bool read;
+  } rows[] = {
+      {512, PITCH_MAX, 2, 1, 2, KERNEL_ARG_IMAGE_2D, true},
+      {512, PITCH_MAX + 32, 2, 1, 2, KERNEL_ARG_IMAGE_2D, false},
+      {512, 48, 2, 1, 2, KERNEL_ARG_IMAGE_2D, false},
+      {512, 48, 1, 1, 1, KERNEL_ARG_IMAGE_2D, true},
+      {512, PITCH_MAX + 32, 1, 1, 1, KERNEL_ARG_IMAGE_2D, true},
+      {256, 64, 2, 1, 2, KERNEL_ARG_IMAGE_2D, false},
+      {256, 64, 1, 1, 1, KERNEL_ARG_IMAGE_1D, false},
+      {512, 64, 2, 3, 8, KERNEL_ARG_IMAGE_3D, true},
+      {512, 64, 2, 3, 2, KERNEL_ARG_IMAGE_3D, false},
+      {512, 64, 2, 1, 2, KERNEL_ARG_IMAGE_3D, true},
+      {512, 64, 2, 3, 8, KERNEL_ARG_IMAGE_2D_ARRAY, true},
+      {512, 64, 2, 3, 7, KERNEL_ARG_IMAGE_2D_ARRAY, false},
+      {512, 512, 1, 3, 1, KERNEL_ARG_IMAGE_1D_ARRAY, true},
+      {512, 256, 1, 3, 1, KERNEL_ARG_IMAGE_1D_ARRAY, false},
+      {16, 64, 1, 1, 1, KERNEL_ARG_IMAGE_1D_BUFFER, true},
+      {8, 64, 1, 1, 1, KERNEL_ARG_IMAGE_1D_BUFFER, false},
+  };
+  struct opened o;
+  open_context(&o);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct kernel_image image = {.base = rows[i].base,
+                                       .width = 12,
+                                       .height = rows[i].height,
+                                       .depth = rows[i].depth,
+                                       .row_pitch = rows[i].pitch,
+                                       .slice_rows = rows[i].slice_rows,
+                                       .format = 5 << KERNEL_IMAGE_ORDER | 2 << KERNEL_IMAGE_TYPE |
+                                                 2 << KERNEL_IMAGE_TEXEL_SHIFT};
+    uint32_t texture = 0;
+    const int error = rt_texture_create(o.context, &image, rows[i].type, &texture);
+    if (error != (rows[i].read ? 0 : -EINVAL) || (texture != 0) != rows[i].read)
+      fail_msg("row %zu: error %d, texture 0x%x", i, error, texture);
+  }
+  close_context(&o);
+}
+
 /* An image gets no headers if a call fails, and the next one gets them. */
 static void failed_calls_leave_the_pool_usable(void **state) {
   (void)state;
@@ -223,6 +270,7 @@ int main(void) {
       cmocka_unit_test(headers_are_at_their_indices),
       cmocka_unit_test(full_pool_takes_images_again),
       cmocka_unit_test(formats_are_read_and_written_as_documented),
+      cmocka_unit_test(layouts_beyond_the_limits_have_no_header),
       cmocka_unit_test(failed_calls_leave_the_pool_usable),
   };
   return cmocka_run_group_tests_name("runtime textures", tests, NULL, NULL);
