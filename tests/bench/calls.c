@@ -32,13 +32,19 @@ static const char source[] =
     "  if (i < n) a[i] = b[i] * c;\n"
     "}\n";
 
+static const char image_source[] =
+    "kernel void copy(read_only image2d_t from, write_only image2d_t to) {\n"
+    "  int2 at = (int2)(get_global_id(0), 0);\n"
+    "  write_imagef(to, at, read_imagef(from, at));\n"
+    "}\n";
+
 struct bench {
   cl_device_id device;
   cl_context context;
   cl_command_queue queue;
   cl_program program;
-  cl_kernel kernel;
-  cl_mem a, b, large;
+  cl_kernel kernel, copy;
+  cl_mem a, b, large, images[2];
   cl_event last; /* of a chain */
   unsigned number;
   struct recorded *recorded; /* NULL if command buffers are not supported */
@@ -70,6 +76,11 @@ static cl_int set_argument(struct bench *b) {
 static cl_int enqueue(struct bench *b) {
   const size_t items = ITEMS;
   return clEnqueueNDRangeKernel(b->queue, b->kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+}
+
+static cl_int enqueue_images(struct bench *b) {
+  const size_t items = ITEMS;
+  return clEnqueueNDRangeKernel(b->queue, b->copy, 1, NULL, &items, &items, 0, NULL, NULL);
 }
 
 static cl_int enqueue_event(struct bench *b) {
@@ -138,6 +149,7 @@ static const struct test {
 } tests[] = {
     {"set argument", set_argument},
     {"enqueue", enqueue},
+    {"enqueue, 2 images", enqueue_images},
     {"enqueue, event", enqueue_event},
     {"enqueue, chain of events", enqueue_chain},
     {"read 64 bytes", read_small},
@@ -256,6 +268,18 @@ static void set_up(struct bench *b, const char *platform) {
   check(error, "clCreateBuffer");
   b->large = clCreateBuffer(b->context, CL_MEM_READ_WRITE, LARGE, NULL, &error);
   check(error, "clCreateBuffer");
+  cl_program program = build(b, image_source);
+  b->copy = clCreateKernel(program, "copy", &error);
+  check(error, "clCreateKernel");
+  clReleaseProgram(program);
+  for (cl_uint i = 0; i < 2; i++) {
+    const cl_image_format format = {CL_RGBA, CL_FLOAT};
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = ITEMS, .image_height = 1};
+    b->images[i] = clCreateImage(b->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+    check(error, "clCreateImage");
+    check(clSetKernelArg(b->copy, i, sizeof(cl_mem), &b->images[i]), "clSetKernelArg");
+  }
   const cl_int n = ITEMS;
   check(clSetKernelArg(b->kernel, 0, sizeof b->a, &b->a), "clSetKernelArg");
   check(clSetKernelArg(b->kernel, 1, sizeof b->b, &b->b), "clSetKernelArg");
@@ -270,6 +294,9 @@ static void tear_down(const struct bench *b) {
   clReleaseMemObject(b->a);
   clReleaseMemObject(b->b);
   clReleaseMemObject(b->large);
+  clReleaseMemObject(b->images[0]);
+  clReleaseMemObject(b->images[1]);
+  clReleaseKernel(b->copy);
   clReleaseKernel(b->kernel);
   clReleaseProgram(b->program);
   clReleaseCommandQueue(b->queue);
