@@ -426,7 +426,7 @@ static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct
  * fault. */
 static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
                                   const uint32_t *hi, uint32_t bytes, bool write) {
-  if (lo[1] - lo[0] != bytes || !sm_is_pair_row(lo, hi, bytes))
+  if (lo[SM_LANES - 1] - lo[0] != (SM_LANES - 1) * bytes || !sm_is_pair_row(lo, hi, bytes))
     return NULL;
   const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
   if (UNLIKELY(!ends_in_word(lo[0]) || base & (bytes - 1)))
