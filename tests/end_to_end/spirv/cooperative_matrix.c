@@ -180,11 +180,11 @@ struct kernel {
 };
 
 static uint32_t void_type(struct builder *b) {
-  return declared(b, OP_TYPE_VOID, NULL, 0, 0);
+  return declared(b, OP_TYPE_VOID, &(uint32_t){0}, 0, 0);
 }
 
 static uint32_t bool_type(struct builder *b) {
-  return declared(b, OP_TYPE_BOOL, NULL, 0, 0);
+  return declared(b, OP_TYPE_BOOL, &(uint32_t){0}, 0, 0);
 }
 
 static uint32_t begin_block(struct builder *b) {

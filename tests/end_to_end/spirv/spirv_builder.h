@@ -28,7 +28,8 @@ static inline void put(struct builder *b, enum section section, unsigned opcode,
     abort();
   uint32_t *to = b->words[section] + b->counts[section];
   to[0] = (uint32_t)(count + 1) << SPIRV_LENGTH_SHIFT | opcode;
-  memcpy(to + 1, operands, count * sizeof *operands);
+  if (count)
+    memcpy(to + 1, operands, count * sizeof *operands);
   b->counts[section] += count + 1;
 }
 
@@ -61,7 +62,8 @@ static inline void put_string(struct builder *b, enum section section, unsigned 
   const size_t words = strlen(string) / sizeof *all + 1;
   if (count + words > sizeof all / sizeof *all)
     abort();
-  memcpy(all, operands, count * sizeof *all);
+  if (count)
+    memcpy(all, operands, count * sizeof *all);
   memcpy(all + count, string, strlen(string));
   put(b, section, opcode, all, count + words);
 }
