@@ -3,12 +3,16 @@
 #include "compiler/compiler.h"
 
 /* One instruction covers all of k, so a sum can be clamped. The instructions clamp to the range of
- * int alone. */
+ * int alone. Other sums are exact modulo 2^32, so the accumulator may be of either sign: SYCL's
+ * compilers leave out the bits that say that it is signed. */
 #define INTEGERS(n)                                                                                \
   {16, n, 32, CC_SINT8, CC_SINT8, CC_SINT32, CC_SINT32, false},                                    \
       {16, n, 32, CC_SINT8, CC_UINT8, CC_SINT32, CC_SINT32, false},                                \
       {16, n, 32, CC_UINT8, CC_SINT8, CC_SINT32, CC_SINT32, false},                                \
       {16, n, 32, CC_UINT8, CC_UINT8, CC_SINT32, CC_SINT32, false},                                \
+      {16, n, 32, CC_SINT8, CC_SINT8, CC_UINT32, CC_UINT32, false},                                \
+      {16, n, 32, CC_SINT8, CC_UINT8, CC_UINT32, CC_UINT32, false},                                \
+      {16, n, 32, CC_UINT8, CC_SINT8, CC_UINT32, CC_UINT32, false},                                \
       {16, n, 32, CC_UINT8, CC_UINT8, CC_UINT32, CC_UINT32, false},                                \
       {16, n, 32, CC_SINT8, CC_SINT8, CC_SINT32, CC_SINT32, true},                                 \
       {16, n, 32, CC_SINT8, CC_UINT8, CC_SINT32, CC_SINT32, true},                                 \

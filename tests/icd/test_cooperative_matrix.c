@@ -55,7 +55,7 @@ static void products_are_reported(void **state) {
       assert_memory_not_equal(&variants[i], &variants[k], sizeof *variants);
   }
   assert_int_equal(halves, 6);
-  assert_int_equal(integers, 18);
+  assert_int_equal(integers, 24);
   assert_int_equal(saturating, 8);
 }
 

@@ -562,7 +562,7 @@ static size_t query_variants(const struct opencl *opencl, variant *variants) {
 static void check_products(struct test *test, struct builder *b) {
   variant variants[VARIANTS_MAX];
   const size_t count = query_variants(&test->opencl, variants);
-  CHECK(count == 24);
+  CHECK(count == 30);
   begin_module(b);
   for (size_t i = 0; i < count; i++)
     make_product(b, &variants[i], i);
