@@ -66,8 +66,10 @@ static void declare(struct rewording *r, const struct function *function, size_t
   memcpy(types + 2, function->parameters, count * sizeof *types);
   words_emit(&r->types, OP_TYPE_FUNCTION, types, 2 + count);
   EMIT(&r->declarations, OP_FUNCTION, function->type, function->id, 0, types[0]);
-  for (size_t i = 0; i < count; i++)
-    EMIT(&r->declarations, OP_FUNCTION_PARAMETER, function->parameters[i], r->bound++);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t parameter = r->bound++;
+    EMIT(&r->declarations, OP_FUNCTION_PARAMETER, function->parameters[i], parameter);
+  }
   words_emit(&r->declarations, OP_FUNCTION_END, NULL, 0);
 }
 
