@@ -120,7 +120,7 @@ static void free_block(struct rt_block *block) {
 
 /* Creates a block, which consists of one free chunk that is in no list yet. */
 static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block **made) {
-  const uint64_t need = (uint64_t)granules * RT_HEAP_GRANULE;
+  const uint64_t need = (uint64_t)granules << heap->granule_shift;
   base_mutex_lock(&heap->lock);
   uint64_t bytes = heap->bytes / RT_HEAP_SHARE;
   base_mutex_unlock(&heap->lock);
@@ -138,7 +138,7 @@ static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block *
     return error;
   }
   rt_memory_drop_fd(heap->device, &block->memory);
-  block->first.granules = (uint32_t)(block->memory.size / RT_HEAP_GRANULE);
+  block->first.granules = (uint32_t)(block->memory.size >> heap->granule_shift);
   block->first.node.block = block;
   *made = block;
   return 0;
@@ -200,7 +200,7 @@ static struct rt_buffer *cut_buffer(struct rt_heap *heap, struct rt_chunk *chunk
     chunk->granules = granules;
     insert_free(heap, left);
   }
-  const uint64_t offset = (uint64_t)chunk->offset * RT_HEAP_GRANULE;
+  const uint64_t offset = (uint64_t)chunk->offset << heap->granule_shift;
   chunk->node.buffer = (struct rt_buffer){
       .gpu = block->memory.gpu + offset, .cpu = (char *)block->memory.cpu + offset, .size = size};
   if (heap->spare == block)
@@ -252,7 +252,8 @@ static int add_block(struct rt_heap *heap, uint32_t granules) {
 }
 
 int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buffer) {
-  const uint32_t granules = (uint32_t)((size + RT_HEAP_GRANULE - 1) / RT_HEAP_GRANULE);
+  const uint32_t granules =
+      (uint32_t)((size + (1u << heap->granule_shift) - 1) >> heap->granule_shift);
   bool records;
   int error = 0;
   *buffer = take_buffer(heap, size, granules, &records);
@@ -316,7 +317,10 @@ bool rt_heap_trim(struct rt_heap *heap) {
 /* ---- the whole ------------------------------------------------------------------------- */
 
 void rt_heap_init(struct rt_heap *heap, struct rt_device *device, int as_fd) {
-  *heap = (struct rt_heap){.device = device, .as_fd = as_fd};
+  const unsigned granule =
+      device->textures.wanted == BASE_IMAGES_SOFTWARE ? RT_HEAP_GRANULE : RT_TEXTURE_BASE_ALIGN;
+  *heap = (struct rt_heap){
+      .device = device, .as_fd = as_fd, .granule_shift = (uint8_t)__builtin_ctz(granule)};
   base_mutex_init(&heap->growing, BASE_LOCK_RT_HEAP_GROWTH);
   base_mutex_init(&heap->lock, BASE_LOCK_RT_HEAP);
 }

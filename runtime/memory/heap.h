@@ -12,7 +12,8 @@
 #include "runtime/memory/memory.h"
 
 enum {
-  RT_HEAP_GRANULE = 512,     /* sizes and addresses are multiples of this: RT_TEXTURE_BASE_ALIGN */
+  RT_HEAP_GRANULE = 256,     /* sizes and addresses are multiples of this number of bytes, or of
+                                RT_TEXTURE_BASE_ALIGN if texture units may read the memory */
   RT_HEAP_BUFFER = 1 << 20,  /* size of the largest buffer in bytes */
   RT_HEAP_FIRST = 256 << 10, /* size of the first block in bytes; later blocks have */
   RT_HEAP_SHARE = 4,         /* this fraction of the heap's size, to limit waste, */
@@ -28,6 +29,7 @@ struct rt_buffer_node {
 struct rt_heap {
   struct rt_device *device;
   int as_fd;
+  uint8_t granule_shift;
   struct base_mutex growing; /* held while blocks and records are created */
   struct base_mutex lock;    /* protects the rest; no system calls while it is held */
   struct rt_block *blocks;

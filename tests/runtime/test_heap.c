@@ -192,6 +192,33 @@ static void environment_disables_suballocation(void **state) {
   switched_off("TEGRACL_SUBALLOCATION", "0");
 }
 
+/* Checks that the smallest buffers take this number of bytes. */
+static void takes(uint64_t bytes) {
+  struct place p;
+  begin(&p);
+  struct rt_buffer *a = make(&p, 1), *b = make(&p, bytes), *c = make(&p, bytes + 1);
+  struct rt_buffer *d = make(&p, 1);
+  assert_true(shares_a_block(d));
+  assert_int_equal(b->gpu - a->gpu, bytes);
+  assert_int_equal(c->gpu - b->gpu, bytes);
+  assert_int_equal(d->gpu - c->gpu, 2 * bytes);
+  assert_int_equal(a->gpu % bytes, 0);
+  rt_buffer_destroy(a);
+  rt_buffer_destroy(b);
+  rt_buffer_destroy(c);
+  rt_buffer_destroy(d);
+  end(&p);
+}
+
+/* Any buffer may become an image, and the base of a texture has a larger alignment. */
+static void granule_suits_textures_only_if_they_are_used(void **state) {
+  (void)state;
+  takes(RT_HEAP_GRANULE);
+  setenv("TEGRACL_IMAGES", "hardware", 1);
+  takes(RT_TEXTURE_BASE_ALIGN);
+  unsetenv("TEGRACL_IMAGES");
+}
+
 /* ---- random traces --------------------------------------------------------------------- */
 
 static uint64_t draw(uint64_t *state, uint64_t count) {
@@ -339,6 +366,7 @@ int main(int count, char **words) {
   /* The test sets these variables itself. */
   unsetenv("TEGRACL_SUBALLOCATION");
   unsetenv("TEGRACL_EMULATOR");
+  unsetenv("TEGRACL_IMAGES");
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_kernel_calls_while_a_block_has_room),
       cmocka_unit_test(large_buffers_have_separate_memory),
@@ -346,6 +374,7 @@ int main(int count, char **words) {
       cmocka_unit_test(small_buffers_work_without_room_for_a_block),
       cmocka_unit_test(reserve_block_is_freed_for_a_large_buffer),
       cmocka_unit_test(environment_disables_suballocation),
+      cmocka_unit_test(granule_suits_textures_only_if_they_are_used),
       cmocka_unit_test(random_traces_keep_contents_and_waste_little),
       cmocka_unit_test(threads_allocate_concurrently),
   };
