@@ -55,11 +55,15 @@ static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
          (warp == w->index && lane == a->lane && !t->by_several);
 }
 
-/* Describes the work-item of a recorded access, and its group if it is another one. */
+/* Describes the work-items of a recorded access, and their group if it is another one. */
 static void describe_touch(const struct sm_access *a, const struct sm_touch *t, char *text,
                            size_t size) {
   const struct sm_grid *g = a->w->cta->grid;
   const uint32_t n = t->thread, *b = g->block;
+  if (t->cta == a->w->cta->shadow->number && n == a->w->index * SM_LANES + a->lane) {
+    snprintf(text, size, "other work-items of its sub-group");
+    return;
+  }
   const int length =
       snprintf(text, size, "work-item (%u,%u,%u)", n % b[0], n / b[0] % b[1], n / b[0] / b[1]);
   const uint32_t c = t->cta - g->first_number;
@@ -165,17 +169,19 @@ struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
   };
 }
 
-/* Returns whether the lanes of one instruction have both read these bytes. */
-static bool repeats_read(const struct sm_touch *last, const struct sm_touch *now) {
-  return last->cta == now->cta && last->pc == now->pc && last->clock == now->clock &&
-         last->time == now->time && last->thread / SM_LANES == now->thread / SM_LANES &&
-         !(now->bytes & ~last->bytes);
+/* Returns whether all bytes have been read since the last synchronization of the same warp. */
+static bool follows_read(const struct sm_touch *last, const struct sm_touch *now) {
+  return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
+         last->thread / SM_LANES == now->thread / SM_LANES && !(now->bytes & ~last->bytes);
 }
 
 static void add_reader(struct sm_cell *cell, const struct sm_touch *now) {
   struct sm_touch *last = &cell->reader[0];
-  if (repeats_read(last, now)) {
-    last->by_several |= last->thread != now->thread;
+  if (follows_read(last, now)) {
+    const bool by_several = last->by_several || last->thread != now->thread;
+    if (last->pc != now->pc)
+      *last = *now;
+    last->by_several = by_several;
     return;
   }
   if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))

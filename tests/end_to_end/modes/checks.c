@@ -202,6 +202,17 @@ static const struct fault_case cases[] = {
      false,
      {"data race on global memory",
       "this write is not ordered after the read by work-item (0,0,0)"}},
+    {"race of the first reader",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  int x = p[n]; q[i] = x; if (i == n) p[n] = *(volatile global int *)(p + n) + 1; }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"data race on global memory",
+      "this write is not ordered after the read by other work-items of its sub-group"}},
     {"global race in a warp",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
