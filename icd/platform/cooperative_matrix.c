@@ -16,7 +16,9 @@ static cl_int answer_products(const struct icd_answer *answer, const char *call)
   cl_device_cooperative_matrix_variant_khr variants[PRODUCTS_MAX];
   size_t count;
   const struct cc_matrix_product *products = cc_il_matrix_products(&count);
-  for (size_t i = 0; i < count && i < PRODUCTS_MAX; i++)
+  if (count > PRODUCTS_MAX)
+    count = PRODUCTS_MAX;
+  for (size_t i = 0; i < count; i++)
     variants[i] = (cl_device_cooperative_matrix_variant_khr){
         products[i].m, products[i].n, products[i].k,      products[i].a,
         products[i].b, products[i].c, products[i].result, products[i].saturates};

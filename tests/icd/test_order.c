@@ -555,7 +555,7 @@ static void late_running_callbacks_share_a_thread(void **state) {
     assert_int_equal(running[i], 1000 + CL_RUNNING);
     assert_cl(clReleaseEvent(events[i]));
   }
-  assert_in_range(after, before, before + 1);
+  assert_true(after <= before + 1); /* a thread of an earlier test may have ended */
   clReleaseCommandQueue(queue);
   clReleaseKernel(kernel);
   clReleaseMemObject(a);
