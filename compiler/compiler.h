@@ -111,7 +111,6 @@ struct cc_result {
   unsigned units, units_cached;
   uint64_t *unit_ns;    /* build time of each unit; 0 if it was in the cache */
   bool short_of_memory; /* the build failed, possibly for lack of memory */
-  bool timed_out;       /* the helper was killed because of the time limit */
   void *plan;           /* a helper's answer instead of a binary (client/units.c); otherwise NULL */
   size_t plan_size;
 };

@@ -43,9 +43,8 @@ struct setting {
   const char *compiler, *folder;
   struct cache_tools tools;
   struct helper_share share;
+  atomic_bool hung;                 /* a helper was killed because of the time limit */
   struct cc_background *background; /* NULL: none */
-  struct flight *flight;            /* the program's; NULL: none */
-  bool leads;                       /* this thread is the first of the flight */
 };
 
 static bool is_cancelled(const struct setting *setting) {
@@ -58,14 +57,9 @@ enum build_mode {
   ALONE,    /* like WHOLE; the helper runs alone and may use all the memory */
 };
 
-static bool is_wanted(const atomic_bool *wanted) {
-  return wanted && atomic_load(wanted);
-}
-
-/* Sends one request to a helper and receives its answer. wanted: see helper_get. */
+/* Sends one request to a helper and receives its answer. */
 static enum cc_status request_build(const struct cc_job *asked, struct setting *setting,
-                                    enum build_mode mode, const atomic_bool *wanted,
-                                    struct cc_result *result) {
+                                    enum build_mode mode, struct cc_result *result) {
   const char *compiler = setting->compiler;
   const enum helper_kind kind = mode == ALONE       ? HELPER_ALONE
                                 : asked->unattended ? HELPER_LOW
@@ -85,8 +79,7 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
   for (;;) {
     bool used;
     int error;
-    const bool low = kind == HELPER_LOW && !is_wanted(wanted);
-    struct helper *helper = helper_get(compiler, &setting->share, kind, wanted, &used, &error);
+    struct helper *helper = helper_get(compiler, &setting->share, kind, &used, &error);
     if (!helper && error == -ECANCELED) {
       status = fail(result, CC_CANCELLED, "the build was cancelled\n");
       break;
@@ -112,8 +105,8 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
      * If the build was cancelled, helper_get fails. */
     if ((used && had_exited(error)) || is_cancelled(setting))
       continue;
-    if (low && is_wanted(wanted)) /* helper_raise may have killed it */
-      continue;
+    if (error == -ETIMEDOUT)
+      atomic_store(&setting->hung, true);
     if (error == -ETIMEDOUT)
       status = fail(result, CC_INTERNAL_ERROR,
                     "the compiler did not finish in %lld seconds; %s\nSet "
@@ -127,7 +120,6 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
       status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
                     "cannot reach the compiler: %s; %s\n", strerror(-error), words);
     result->short_of_memory = limits_were_met(&spent, job.memory_mib);
-    result->timed_out = error == -ETIMEDOUT;
     break;
   }
   message_finish(&answer);
@@ -152,56 +144,54 @@ static void accept_units(void *data) {
 static enum cc_status build_units(const struct cc_job *job, struct setting *setting,
                                   struct cc_result *result) {
   struct units *units;
-  const void *plan = result->plan;
-  const size_t plan_size = result->plan_size;
   enum cc_status status = units_create(result, &units);
   if (status != CC_OK)
     return status;
   if (setting->background)
     background_plan(setting->background, units, result->log);
-  if (setting->leads)
-    flight_plan(setting->flight, plan, plan_size, result);
   status = units_build(units, job, result, build_unit, setting,
                        setting->background ? accept_units : NULL);
-  if (setting->leads)
-    flight_end_plan(setting->flight);
   if (!setting->background)
     units_destroy(units);
   return status;
 }
 
-static bool may_try_again(const struct cc_job *job, const struct cc_result *result,
+static bool may_try_again(const struct cc_job *job, const struct setting *setting,
                           enum cc_status status) {
-  return job->action != CC_BUILD_UNIT && !result->timed_out &&
+  return job->action != CC_BUILD_UNIT && !atomic_load(&setting->hung) &&
          (status == CC_BUILD_FAILURE || status == CC_INTERNAL_ERROR);
 }
 
 static enum cc_status request_again(const struct cc_job *job, struct setting *setting,
                                     enum build_mode mode, struct cc_result *result) {
   cc_result_finish(result);
-  return request_build(job, setting, mode, NULL, result);
+  return request_build(job, setting, mode, result);
 }
 
-/* If a unit failed, builds the program again as a whole, so that the log describes the program and
- * not a unit. A build that ran out of memory is tried once more with all of the memory. */
-static enum cc_status try_again(const struct cc_job *job, struct setting *setting,
-                                enum cc_status status, bool in_units, struct cc_result *result) {
-  if (in_units && !result->short_of_memory && may_try_again(job, result, status))
-    status = request_again(job, setting, WHOLE, result);
+/* Completes a helper's answer. Builds the units of a plan. If a unit fails, the program is built
+ * again as a whole, so that the log describes the program and not a unit. A build that ran out of
+ * memory is tried once more with all of the memory. */
+static enum cc_status complete_build(const struct cc_job *job, struct setting *setting,
+                                     enum cc_status status, struct cc_result *result) {
+  if (status == CC_OK && result->plan) {
+    status = build_units(job, setting, result);
+    if (!result->short_of_memory && may_try_again(job, setting, status))
+      status = request_again(job, setting, WHOLE, result);
+  }
   if (result->short_of_memory && limits_share_mib() < limits_memory_mib() &&
-      may_try_again(job, result, status))
+      may_try_again(job, setting, status))
     status = request_again(job, setting, ALONE, result);
   return status;
 }
 
-/* Builds with helpers: in units if the first helper answers with a plan. wanted: see helper_get. */
+/* Builds with helpers: in units if the first helper answers with a plan. flight: NULL, or the
+ * build's. */
 static enum cc_status build(const struct cc_job *job, struct setting *setting,
-                            const atomic_bool *wanted, struct cc_result *result) {
-  enum cc_status status = request_build(job, setting, IN_UNITS, wanted, result);
-  const bool in_units = status == CC_OK && result->plan;
-  if (in_units)
-    status = build_units(job, setting, result);
-  return try_again(job, setting, status, in_units, result);
+                            struct flight *flight, struct cc_result *result) {
+  const enum cc_status status = request_build(job, setting, IN_UNITS, result);
+  if (flight && status == CC_OK && result->plan)
+    flight_plan(flight, result);
+  return complete_build(job, setting, status, result);
 }
 
 static bool take_cached(enum cache_scope scope, const char *folder, const struct cache_key *job,
@@ -225,85 +215,41 @@ static void put_cached(enum cache_scope scope, const char *folder, const struct 
   cache_key_finish(&key);
 }
 
-/* wanted: see helper_get. */
+/* flight: NULL if no other thread waits for the plan or the outcome. */
 static enum cc_status find_or_build(const struct cc_job *job, struct setting *setting,
                                     enum cache_scope scope, const struct cache_key *key,
-                                    const atomic_bool *wanted, struct cc_result *result) {
+                                    struct flight *flight, struct cc_result *result) {
   struct timespec began;
   clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file timestamps */
   if (take_cached(scope, setting->folder, key, result))
     return CC_OK;
-  const enum cc_status status = build(job, setting, wanted, result);
+  const enum cc_status status = build(job, setting, flight, result);
   if (status == CC_OK)
     put_cached(scope, setting->folder, key, result, &began);
   return status;
 }
 
-/* Builds the units of a plan together with the first thread. If one fails, takes the outcome of the
- * first thread, which builds the program again as a whole. */
-static enum cc_status follow_plan(const struct cc_job *job, struct setting *setting,
-                                  enum cache_scope scope, const struct cache_key *key,
-                                  struct flight *flight, struct cc_result *result) {
-  struct cc_result shared = {0};
-  enum cc_status status = build_units(job, setting, result);
-  if (status == CC_OK && !flight_has_built(flight))
-    put_cached(scope, setting->folder, key, result, flight_began(flight));
-  if (status == CC_OK || is_cancelled(setting))
-    return status;
-  const enum cc_status first = flight_wait(flight, setting->share.cancelled, &shared);
-  if (first != CC_CANCELLED) {
-    cc_result_finish(result);
-    *result = shared;
-    return first;
-  }
-  cc_result_finish(&shared);
-  return is_cancelled(setting) ? first : try_again(job, setting, status, true, result);
-}
-
 /* Waits for the build of another thread, or builds the units of its plan together with it. If the
- * job depends on files, which may have changed, accepts only a plan of their present contents. If
- * it does not, returns CC_CANCELLED, and this thread does not find the flight again. */
+ * job depends on files, which may have changed, accepts only a plan of their present contents. */
 static enum cc_status follow(const struct cc_job *job, struct setting *setting,
                              enum cache_scope scope, const struct cache_key *key,
                              struct flight *flight, struct cc_result *result) {
-  if (!job->unattended)
-    helper_raise(flight_wanted(flight));
+  const struct timespec *began = flight_began(flight);
+  enum cc_status status;
   if (flight_wait_for_plan(flight, setting->share.cancelled, result)) {
-    if (scope != CACHE_PLACES ||
-        cache_places_unchanged(key, setting->folder, result, flight_began(flight)))
-      return follow_plan(job, setting, scope, key, flight, result);
-    flight_refuse(flight);
-    return CC_CANCELLED;
+    if (scope != CACHE_PLACES || cache_places_unchanged(key, setting->folder, result, began)) {
+      status = complete_build(job, setting, CC_OK, result);
+      if (status == CC_OK && !flight_has_built(flight))
+        put_cached(scope, setting->folder, key, result, began);
+      return status;
+    }
+    cc_result_finish(result);
   }
-  const enum cc_status status = flight_wait(flight, setting->share.cancelled, result);
+  status = flight_wait(flight, setting->share.cancelled, result);
   if (status != CC_OK || scope != CACHE_PLACES)
     return status;
   cc_result_finish(result);
   return find_or_build(job, setting, scope, key, NULL, result);
-}
-
-/* Builds as the first thread of a flight, or as another. program: NULL, or the flight of the
- * program whose unit the job is. */
-static enum cc_status build_in_flight(const struct cc_job *job, struct setting *setting,
-                                      enum cache_scope scope, const struct cache_key *key,
-                                      struct flight *program, struct cc_result *result) {
-  bool first;
-  struct flight *flight = flight_join(key, program, &first);
-  if (!flight)
-    return CC_OUT_OF_MEMORY;
-  if (job->action != CC_BUILD_UNIT) {
-    setting->flight = flight;
-    setting->leads = first;
-  }
-  enum cc_status status;
-  if (first) {
-    status = find_or_build(job, setting, scope, key, flight_wanted(flight), result);
-    flight_land(flight, program, status, result);
-  } else {
-    status = follow(job, setting, scope, key, flight, result);
-    flight_leave(flight);
-  }
-  return status;
 }
 
 /* One of several threads with the same job builds, and the others follow it. It searches the cache
@@ -313,9 +259,19 @@ static enum cc_status build_in_flight(const struct cc_job *job, struct setting *
 static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
-  struct flight *program = job->action == CC_BUILD_UNIT ? setting->flight : NULL;
   for (;;) {
-    const enum cc_status status = build_in_flight(job, setting, scope, key, program, result);
+    enum cc_status status;
+    bool first;
+    struct flight *flight = flight_join(key, &first);
+    if (!flight)
+      return CC_OUT_OF_MEMORY;
+    if (first) {
+      status = find_or_build(job, setting, scope, key, flight, result);
+      flight_land(flight, status, result);
+      return status;
+    }
+    status = follow(job, setting, scope, key, flight, result);
+    flight_leave(flight);
     if (status != CC_CANCELLED)
       return status;
     if (is_cancelled(setting))

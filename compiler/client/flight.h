@@ -11,33 +11,21 @@ struct flight;
 
 /* Returns the flight of the key's build, or NULL if out of memory. The first thread that joins must
  * build: it keeps the key valid and ends with flight_land. The others follow it, and end with
- * flight_leave. program: for a unit, the flight of the program that it is built for, or NULL. If
- * the unit has failed for that program, the flight has landed. */
-struct flight *flight_join(const struct cache_key *key, const struct flight *program, bool *first);
+ * flight_leave. */
+struct flight *flight_join(const struct cache_key *key, bool *first);
 
 /* Returns the time before the build, of CLOCK_REALTIME_COARSE. */
 const struct timespec *flight_began(const struct flight *flight);
 
-/* Returns the flag for helper_raise. */
-atomic_bool *flight_wanted(struct flight *flight);
-
-/* Called by the first thread: let followers copy the plan, until flight_end_plan, and pass them
- * copies of the outcome. result has the log and the places that come with the plan. program: as
- * passed to flight_join. */
-void flight_plan(struct flight *flight, const void *plan, size_t size,
-                 const struct cc_result *result);
-void flight_end_plan(struct flight *flight);
-void flight_land(struct flight *flight, struct flight *program, enum cc_status status,
-                 const struct cc_result *result);
+/* Called by the first thread: pass copies of a plan, and of the outcome, to the followers. */
+void flight_plan(struct flight *flight, const struct cc_result *plan);
+void flight_land(struct flight *flight, enum cc_status status, const struct cc_result *result);
 
 /* Waits for a plan or the outcome, or until the follower is cancelled. Returns whether there is a
  * plan, of which the caller then owns a copy. Its units can be built while the first thread builds
  * them too: each is compiled once. */
 bool flight_wait_for_plan(struct flight *flight, const atomic_bool *cancelled,
                           struct cc_result *plan);
-
-/* Says that the plan is of old files: threads that join from now on do not follow this flight. */
-void flight_refuse(struct flight *flight);
 
 /* Waits until the first thread has finished the build. Returns its status, CC_OUT_OF_MEMORY if
  * the result cannot be copied, or CC_CANCELLED if *cancelled was set before. cancelled may be

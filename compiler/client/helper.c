@@ -38,10 +38,9 @@ struct helper {
   int remote_fd;        /* the helper's end of the socket, while it is being started */
   int output;           /* memory file with its output */
   uint64_t environment; /* hash of the environment at its start */
-  bool low;             /* of low priority */
+  bool low;             /* of low priority, which cannot be raised again */
   bool used;
   struct helper_share *share; /* share of the build that it works for */
-  const atomic_bool *wanted;  /* flag of the request that it works for, or NULL */
   unsigned places;            /* how many of the limits_width places it takes while busy */
 };
 
@@ -58,8 +57,7 @@ struct waiter {
   struct waiter *next;
   struct helper_share *share;
   enum helper_kind kind;
-  const atomic_bool *wanted; /* flag of the request, or NULL */
-  unsigned places;           /* 0: still waits */
+  unsigned places; /* 0: still waits */
 };
 static struct waiter *waiters; /* the head has waited longest */
 
@@ -275,16 +273,6 @@ static void lower_priority(pid_t pid) {
   setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + NICE);
 }
 
-/* Raises a helper's priority to that of this process, or kills the helper. */
-static void raise_priority(struct helper *helper) {
-  siginfo_t info;
-  if (wait_for(helper, WNOHANG | WNOWAIT, &info, NULL) == 0 &&
-      setpriority(PRIO_PROCESS, (id_t)helper->pid, getpriority(PRIO_PROCESS, 0)) == 0)
-    helper->low = false;
-  else
-    end_group(helper);
-}
-
 static struct helper *start_helper(const char *path, uint64_t environment, bool low, int *error) {
   struct helper *helper = malloc(sizeof(*helper));
   *error = -ENOMEM;
@@ -400,9 +388,8 @@ static bool is_cancelled(const struct helper_share *share) {
 
 /* Waits for places. Returns the number of places taken, or 0 if the
  * build is cancelled. The caller holds the lock. */
-static unsigned wait_turn(struct helper_share *share, enum helper_kind kind,
-                          const atomic_bool *wanted) {
-  struct waiter waiter = {.share = share, .kind = kind, .wanted = wanted};
+static unsigned wait_turn(struct helper_share *share, enum helper_kind kind) {
+  struct waiter waiter = {.share = share, .kind = kind};
   struct waiter **place = &waiters;
   while (*place)
     place = &(*place)->next;
@@ -467,15 +454,11 @@ static struct helper *find_helper(const char *path, uint64_t environment,
   }
 }
 
-static enum helper_kind kind_now(enum helper_kind kind, const atomic_bool *wanted) {
-  return kind == HELPER_LOW && wanted && atomic_load(wanted) ? HELPER_NORMAL : kind;
-}
-
 struct helper *helper_get(const char *path, struct helper_share *share, enum helper_kind kind,
-                          const atomic_bool *wanted, bool *used, int *error) {
+                          bool *used, int *error) {
   const uint64_t environment = hash_environment(path);
   pthread_mutex_lock(&lock);
-  const unsigned places = wait_turn(share, kind_now(kind, wanted), wanted);
+  const unsigned places = wait_turn(share, kind);
   if (!places) {
     pthread_mutex_unlock(&lock);
     *error = -ECANCELED;
@@ -483,8 +466,7 @@ struct helper *helper_get(const char *path, struct helper_share *share, enum hel
   }
   *error = watch_forks();
   reap_leaving();
-  struct helper *helper =
-      *error ? NULL : find_helper(path, environment, share, kind_now(kind, wanted), error);
+  struct helper *helper = *error ? NULL : find_helper(path, environment, share, kind, error);
   if (is_cancelled(share)) {
     if (helper)
       release_helper(helper);
@@ -494,13 +476,9 @@ struct helper *helper_get(const char *path, struct helper_share *share, enum hel
   *used = helper && helper->used;
   if (helper) {
     helper->share = share;
-    helper->wanted = wanted;
     helper->places = places;
     helper->next = working;
     working = helper;
-    /* The flag may have been set while the helper was started. */
-    if (helper->low && kind == HELPER_LOW && kind_now(kind, wanted) != kind)
-      raise_priority(helper);
   } else {
     leave_busy(places, share);
   }
@@ -524,19 +502,6 @@ void helper_cancel(atomic_bool *cancelled) {
     if (helper->share->cancelled == cancelled)
       end_group(helper);
   pthread_cond_broadcast(&changed);
-  pthread_mutex_unlock(&lock);
-}
-
-void helper_raise(atomic_bool *wanted) {
-  pthread_mutex_lock(&lock);
-  atomic_store(wanted, true);
-  for (struct waiter *waiter = waiters; waiter; waiter = waiter->next)
-    if (waiter->wanted == wanted)
-      waiter->kind = kind_now(waiter->kind, wanted);
-  for (struct helper *helper = working; helper; helper = helper->next)
-    if (helper->wanted == wanted && helper->low)
-      raise_priority(helper);
-  grant_places();
   pthread_mutex_unlock(&lock);
 }
 

@@ -35,10 +35,9 @@ enum helper_kind {
  * allow, are busy. For HELPER_ALONE, waits until no helper is busy and keeps other requests
  * waiting. HELPER_LOW waits for all other requests. Returns NULL if no helper can be started,
  * with -errno in *error, which is -ECANCELED if the build is cancelled. Sets *used if the helper
- * has worked before and may thus be about to exit. wanted: a flag for helper_raise, or NULL. If it
- * is set, HELPER_LOW is the same as HELPER_NORMAL. */
+ * has worked before and may thus be about to exit. */
 struct helper *helper_get(const char *path, struct helper_share *share, enum helper_kind kind,
-                          const atomic_bool *wanted, bool *used, int *error);
+                          bool *used, int *error);
 
 /* Sends the request and waits for the answer. Returns 0 or -errno like message_receive.
  * After an error the caller must end the helper with helper_end. */
@@ -48,11 +47,6 @@ int helper_ask(struct helper *helper, const struct message *request, struct mess
 /* Sets the flag, and kills the helpers of all shares that point
  * to it. These shares get no new ones. */
 void helper_cancel(atomic_bool *cancelled);
-
-/* Sets the flag, because a thread now waits for the requests that were made with it. Raises the
- * priority of their helpers. A process may lack the right to do so: then kills the helpers, and the
- * requests must be made again. */
-void helper_raise(atomic_bool *wanted);
 
 /* Returns the helper to the idle ones. */
 void helper_put(struct helper *helper);

@@ -324,7 +324,5 @@ enum cc_status units_build(struct units *units, const struct cc_job *job, struct
   free(result->log);
   result->log = log;
   result->short_of_memory = failure->result.short_of_memory;
-  for (size_t i = 0; i < units->count; i++)
-    result->timed_out |= units->list[i].result.timed_out;
   return log ? failure->status : CC_OUT_OF_MEMORY;
 }

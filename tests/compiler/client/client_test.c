@@ -1041,12 +1041,12 @@ static void test_equal_hashes_are_not_merged(void **state) {
   memcpy(keys[1].hash, keys[0].hash, sizeof(keys[0].hash));
   for (int i = 0; i < 2; i++) {
     bool first;
-    flights[i] = flight_join(&keys[i], NULL, &first);
+    flights[i] = flight_join(&keys[i], &first);
     assert_non_null(flights[i]);
     assert_true(first);
   }
   for (int i = 0; i < 2; i++) {
-    flight_land(flights[i], NULL, CC_OK, NULL);
+    flight_land(flights[i], CC_OK, NULL);
     cache_key_finish(&keys[i]);
   }
 }

@@ -120,14 +120,6 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
       pause();
   if (strcmp(word, "wrong") == 0)
     return answer(result, CC_BUILD_FAILURE, "source:1: error: wrong\n");
-  if (strcmp(word, "refuse") == 0) {
-    wait_at(source);
-    return answer(result, CC_BUILD_FAILURE, "refused\n");
-  }
-  if (strcmp(word, "number") == 0) { /* each time another log */
-    snprintf(text, sizeof(text), "failure %u of %d\n", builds++, getpid());
-    return answer(result, CC_BUILD_FAILURE, text);
-  }
   if (strcmp(word, "tools") == 0) {
     static const char *const names[] = {"TEGRACL_CLANG", "TEGRACL_NVRTC", "TEGRACL_SPIRV_VAL",
                                         "TEGRACL_LLVM_SPIRV"};

@@ -81,19 +81,6 @@ int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
              : __real_posix_spawn(pid, path, actions, attributes, arguments, environment);
 }
 
-/* If set, this process may not raise the priority of a process. */
-static atomic_bool no_raise;
-
-int __real_setpriority(int which, id_t who, int nice);
-int __wrap_setpriority(int which, id_t who, int nice);
-int __wrap_setpriority(int which, id_t who, int nice) {
-  if (atomic_load(&no_raise) && nice < getpriority(which, who)) {
-    errno = EACCES;
-    return -1;
-  }
-  return __real_setpriority(which, who, nice);
-}
-
 static void cache_on(void) {
   setenv("TEGRACL_CACHE_DIR", folder, 1);
   unsetenv("TEGRACL_CACHE");
@@ -220,7 +207,7 @@ static void *get(void *argument) {
   struct request *request = argument;
   bool used;
   int error;
-  request->helper = helper_get(compiler, request->share, request->kind, NULL, &used, &error);
+  request->helper = helper_get(compiler, request->share, request->kind, &used, &error);
   atomic_store(&request->served, true);
   return NULL;
 }
@@ -311,7 +298,7 @@ static void test_uses_existing_helpers_without_new_processes(void **state) {
   helper_put(second.helper);
   build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
   setenv("TEGRACL_TEST_VARIABLE", "2", 1);
-  assert_null(helper_get(compiler, &share, HELPER_NORMAL, NULL, &used, &error));
+  assert_null(helper_get(compiler, &share, HELPER_NORMAL, &used, &error));
   assert_int_equal(error, -EAGAIN);
   assert_int_equal(share.busy, 0);
   check_failure("plan kernel\na", CC_OUT_OF_MEMORY, "cannot start the compiler");
@@ -710,95 +697,16 @@ static void test_plan_of_changed_header_is_not_shared(void **state) {
   const char *log = start_accepted(source, &first);
   assert_string_equal(start_accepted(source, &second), log);
   fclose(fopen(header, "w"));
-  /* The third build does not wait for those with the old header either. */
-  late = start_accepted(source, &third);
-  assert_string_not_equal(late, log);
+  const int before = atomic_load(&waits);
+  third = start(source);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
   open_gate(0);
+  cc_background_accepted(third, &late);
+  assert_string_not_equal(late, log);
   check_success(first);
   check_success(second);
   check_success(third);
-  cache_off();
-}
-
-static void *build_as_foreground(void *source) {
-  struct cc_result result;
-  const enum cc_status status = build(source, &result);
-  cc_result_finish(&result);
-  return status == CC_OK ? source : NULL;
-}
-
-/* Starts a build at low priority, and a second one of the same source for which a thread waits. */
-static void check_raised(const char *name) {
-  char source[512];
-  struct cc_background *background;
-  pthread_t thread;
-  void *value = NULL;
-  make_gates();
-  cache_on();
-  snprintf(source, sizeof source, "plan kernel\nwait %s %s\nwait %s %s", gates[0], name, gates[1],
-           name);
-  start_accepted(source, &background);
-  const int before = atomic_load(&waits);
-  assert_int_equal(pthread_create(&thread, NULL, build_as_foreground, source), 0);
-  while (atomic_load(&waits) < before + CORES) /* the second build waits for both units */
-    usleep(1000);
-  /* A killed helper may have been at a gate, and another one will be there again. */
-  while (pthread_tryjoin_np(thread, &value) != 0) {
-    for (int i = 0; i < CORES; i++) {
-      const int gate = open(gates[i], O_WRONLY | O_NONBLOCK);
-      if (gate >= 0)
-        close(gate);
-    }
-    usleep(1000);
-  }
-  assert_ptr_equal(value, source);
-  assert_int_equal(nice_of(background, 0), 0);
-  assert_int_equal(nice_of(background, 1), 0);
-  check_success(background);
-  cache_off();
-}
-
-/* A thread that waits for units of a background build raises their priority. If the process lacks
- * the right to do so, the units are built again. */
-static void test_foreground_build_raises_background_build(void **state) {
-  (void)state;
-  check_raised("raised");
-  atomic_store(&no_raise, true);
-  check_raised("again");
-  atomic_store(&no_raise, false);
-}
-
-/* A unit that has failed is not built again for another thread, nor is the whole program. */
-static void test_second_build_shares_failure_of_first(void **state) {
-  (void)state;
-  char source[512];
-  struct cc_background *first, *second;
-  struct cc_result *one, *other;
-  pthread_t thread;
-  make_gates();
-  cache_on();
-  snprintf(source, sizeof source, "plan number\nrefuse %s\nwait %s failure", gates[0], gates[1]);
-  start_accepted(source, &first);
-  open_gate(0);
-  struct wanted unit = {.background = first, .unit = 0};
-  want(&unit);
-  assert_int_equal(unit.status, CC_BUILD_FAILURE);
-  start_accepted(source, &second);
-  unit.background = second;
-  unit.status = CC_OK;
-  assert_int_equal(pthread_create(&thread, NULL, want, &unit), 0);
-  while (pthread_tryjoin_np(thread, NULL) != 0) {
-    assert_int_equal(open(gates[0], O_WRONLY | O_NONBLOCK), -1); /* a helper builds it again */
-    usleep(1000);
-  }
-  assert_int_equal(unit.status, CC_BUILD_FAILURE);
-  open_gate(1);
-  assert_int_equal(cc_background_wait(first, &one), CC_BUILD_FAILURE);
-  assert_int_equal(cc_background_wait(second, &other), CC_BUILD_FAILURE);
-  assert_non_null(strstr(one->log, "failure "));
-  assert_string_equal(one->log, other->log);
-  cc_background_drop(first);
-  cc_background_drop(second);
   cache_off();
 }
 
@@ -842,8 +750,6 @@ int main(void) {
       cmocka_unit_test(test_second_build_shares_units_of_first),
       cmocka_unit_test(test_second_build_survives_cancelled_first),
       cmocka_unit_test(test_plan_of_changed_header_is_not_shared),
-      cmocka_unit_test(test_foreground_build_raises_background_build),
-      cmocka_unit_test(test_second_build_shares_failure_of_first),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
