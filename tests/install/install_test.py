@@ -165,7 +165,7 @@ class Install(unittest.TestCase):
         manual = self.page('tegracl.7')
         read = set()
         for folder in ['base', 'gpu', 'emulator', 'runtime', 'compiler', 'icd', 'tools']:
-            for path in (SOURCE / folder).rglob('*.c'):
+            for path in (SOURCE / folder).rglob('*.[ch]'):
                 read |= set(re.findall(r'"(TEGRACL_[A-Z_]+)"', path.read_text(encoding='utf-8')))
         self.assertGreater(len(read), 10)
         self.assertEqual(read, set(re.findall(r'TEGRACL_[A-Z_]+', manual)))

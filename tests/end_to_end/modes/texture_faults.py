@@ -45,7 +45,7 @@ def check(program, fault):
             break
         if said and not said[-1][0]:
             break
-    found = said[-1][1] if said else 'nothing'
+    found = 'undecided' if not said or said[-1][0] else said[-1][1]
     right = done.returncode == 0 and (FOUND[fault] in found if fault else not found)
     print(f'{"right" if right else "WRONG"} | {fault or "none"} | {found}', flush=True)
     if not right:
