@@ -75,7 +75,8 @@ static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned
   } else if (leaves.at[0].space == SPACE_LOCAL) {
     arg->kind = KERNEL_ARG_LOCAL;
     arg->size = LOCAL_OFFSET_BYTES;
-    arg->align = (uint32_t)lower_argument_align(lower, function, number, type);
+    arg->align = lower_array_align((unsigned)lower_argument_align(lower, function, number, type),
+                                   UINT64_MAX);
     text_printf(code, "const u32 a%u", number);
     lower_alias(lower, argument, 0, lower_print(lower, "(dynamic_shared + a%u)", number));
   } else {

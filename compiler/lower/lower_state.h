@@ -187,7 +187,8 @@ const char *lower_cast(struct lower *lower, const struct leaf *leaf, const char 
 /* lower_global.c */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable);
 /* Returns an alignment for an array that allows the widest accesses,
- * because the optimiser may join narrow ones. */
+ * because the optimiser may join narrow ones, and matrices are loaded by rows of 16 bytes. An
+ * unknown size is UINT64_MAX. */
 unsigned lower_array_align(unsigned align, uint64_t size);
 /* Lists the global variables of the module. Must be called before lower_reach. */
 void lower_list_globals(struct lower *lower);

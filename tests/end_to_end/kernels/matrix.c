@@ -504,6 +504,49 @@ static void check_rounding(void) {
   }
 }
 
+/* ---- local arguments -------------------------------------------------------------------- */
+
+/* A tile follows a local argument of one byte. */
+static void check_local_argument(const struct test *test) {
+  enum { SIDE = 16 };
+  static const char source[] =
+      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      "kernel void k(local uchar *byte, local half *tile, global half *from, global half8 *to) {\n"
+      "  const uint lane = get_local_id(0);\n"
+      "  for (uint i = lane; i < 256; i += 32)\n"
+      "    tile[i] = from[i];\n"
+      "  *byte = 1;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  to[lane] = tegracl_matrix_load_a_f16(tile, TEGRACL_MATRIX_ALIGNED, 16);\n"
+      "}";
+  const size_t items = LANES;
+  uint16_t tile[SIDE * SIDE], got[LANES][8];
+  for (unsigned i = 0; i < SIDE * SIDE; i++)
+    tile[i] = (uint16_t)(0x3c00 + i);
+  cl_program program = opencl_program(&test->opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &test->opencl.device, "", NULL, NULL), CL_SUCCESS);
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(program, "k", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, 1, NULL), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof tile, NULL), CL_SUCCESS);
+  for (unsigned i = 0; i < 2; i++)
+    CHECK_CL(clSetKernelArg(kernel, 2 + i, sizeof(cl_mem), &test->vectors[i]), CL_SUCCESS);
+  write_buffer(test, test->vectors[0], tile, sizeof tile);
+  CHECK_CL(
+      clEnqueueNDRangeKernel(test->opencl.queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL),
+      CL_SUCCESS);
+  read_buffer(test, test->vectors[1], got, sizeof got);
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned i = 0; i < 8; i++) {
+      unsigned row, column;
+      place_of(USE_A, F16, lane, i, &row, &column);
+      CHECK(got[lane][i] == tile[row * SIDE + column]);
+    }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+}
+
 /* ---- wrong programs --------------------------------------------------------------------- */
 
 static const struct {
@@ -594,6 +637,7 @@ int main(int argc, char **argv) {
   check_turns(&test, "s8", S8, S32);
   check_turns(&test, "u8", U8, S32);
   check_rounding();
+  check_local_argument(&test);
   check_mistakes(&test.opencl);
   CHECK_CL(clReleaseMemObject(test.memory), CL_SUCCESS);
   for (int i = 0; i < 4; i++)
