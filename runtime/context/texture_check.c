@@ -800,11 +800,13 @@ static const struct step {
 /* Runs a step, and opens a new scratch context if the last one has faulted. */
 static int run_step(struct check *k, const struct step *step) {
   bool *answer = &k->answers->part[step->part];
-  if (!*answer || !k->answers->part[step->needs])
+  *answer = *answer && k->answers->part[step->needs];
+  if (!*answer)
     return 0;
   int right = k->context ? 0 : open_scratch(k);
-  if (right == 0)
-    right = step->run(k);
+  if (right < 0) /* nothing is known of the texture units */
+    return right;
+  right = step->run(k);
   if (right == -EIO)
     close_scratch(k);
   else if (right < 0)

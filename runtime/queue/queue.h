@@ -126,13 +126,18 @@ void rt_queue_abandon(struct rt_queue *queue);
  * methods of the host engine. For tools. */
 void rt_queue_skip_setup(struct rt_queue *queue);
 
+/* Returns whether the kernel driver has reported a fault of the channel. Takes no lock. */
+static inline bool rt_channel_dead(const struct rt_channel *channel) {
+  const struct error_notifier *n = channel->notifier.cpu;
+  return __atomic_load_n(&n->status, __ATOMIC_ACQUIRE) == ERROR_NOTIFIER_WRITTEN;
+}
+
 /* Returns true if the context or this queue's channel has faulted. Takes no lock. */
 static inline bool rt_queue_dead(struct rt_queue *queue) {
   struct rt_context *c = queue->context;
   if (atomic_load_explicit(&c->faulted, memory_order_acquire))
     return true;
-  const struct error_notifier *n = queue->channel->notifier.cpu;
-  if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
+  if (!rt_channel_dead(queue->channel))
     return false;
   atomic_store(&c->faulted, true);
   return true;
