@@ -170,10 +170,12 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 
 /* --- the address space ----------------------------------------------------------- */
 
-/* The address space: one contiguous piece of memory at a GPU address. */
+/* The address space: one contiguous piece of memory, which begins 16 MiB before a multiple of
+ * 4 GiB. */
 enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THREADS = 8 };
+enum { SPLIT_BYTES = 4096 }; /* between two mappings in the memory of the host */
 static const size_t SHADOW_BYTES = (size_t)SPACE_BYTES / SM_CELL_BYTES * SM_CELL_SIZE;
-static const uint64_t SPACE_BASE = 0x200000000ull;
+static const uint64_t SPACE_BASE = 0x2ff000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
 
@@ -194,6 +196,7 @@ struct module {
   struct sm_memory_shadow shadow;
   uint32_t ctas; /* launched so far */
   bool unmapped;
+  size_t split; /* where the second mapping begins; 0: there is one */
   _Atomic uint32_t unmappings;
 };
 
@@ -201,8 +204,11 @@ static bool find(void *space, uint64_t address, struct sm_range *range) {
   struct module *m = space;
   if (address < SPACE_BASE || address - SPACE_BASE >= m->used || m->unmapped)
     return false;
-  *range =
-      (struct sm_range){SPACE_BASE, m->used, m->space, true, m->shadow.cells ? &m->shadow : NULL};
+  const bool second = m->split && address - SPACE_BASE >= m->split;
+  const size_t begin = second ? m->split : 0;
+  const size_t end = m->split && !second ? m->split : m->used;
+  *range = (struct sm_range){SPACE_BASE + begin, end - begin, module_host(m, SPACE_BASE + begin),
+                             true, m->shadow.cells ? &m->shadow : NULL};
   return true;
 }
 
@@ -270,7 +276,8 @@ uint64_t module_alloc(struct module *m, size_t bytes) {
 }
 
 void *module_host(struct module *m, uint64_t address) {
-  return m->space + (address - SPACE_BASE);
+  const size_t at = address - SPACE_BASE;
+  return m->space + at + (m->split && at >= m->split ? SPLIT_BYTES : 0);
 }
 
 static const Elf64_Shdr *section(const struct module *m, unsigned index) {
@@ -371,7 +378,7 @@ struct module *module_compile(const char *source, const char *const *options) {
     free(m);
     return NULL;
   }
-  m->space = calloc(1, SPACE_BYTES);
+  m->space = calloc(1, SPACE_BYTES + SPLIT_BYTES);
   m->used = 256; /* keep address 0 of the space unused */
   for (unsigned k = 0; k < section_count(m) && k < MAX_SECTIONS; k++) {
     const Elf64_Shdr *s = section(m, k);
@@ -499,6 +506,17 @@ void module_unmap(struct module *m) {
 
 void module_remap(struct module *m) {
   m->unmapped = false;
+}
+
+void module_split(struct module *m, uint64_t address) {
+  uint8_t *second = m->space + m->split;
+  if (m->split)
+    memmove(second, second + SPLIT_BYTES, m->used - m->split);
+  m->split = address ? address - SPACE_BASE : 0;
+  second = m->space + m->split;
+  if (m->split)
+    memmove(second + SPLIT_BYTES, second, m->used - m->split);
+  m->unmappings++;
 }
 
 static uint64_t now_ns(void) {

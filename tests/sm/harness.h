@@ -62,6 +62,10 @@ struct launch {
 /* module_unmap unmaps the memory of the module. module_remap maps it again. */
 void module_unmap(struct module *m);
 void module_remap(struct module *m);
+/* Makes the memory of the module two mappings with adjacent GPU virtual addresses, of which the
+ * second one begins at the address; their host addresses are not adjacent.
+ * If the address is 0, the memory is one mapping again. Not for modules that record. */
+void module_split(struct module *m, uint64_t address);
 
 /* Runs the CTAs of a kernel, each in turns of budget instructions. Returns SM_PREEMPTED if the
  * limit was reached. Sets *instructions to the number of warp instructions unless it is NULL. */

@@ -25,16 +25,18 @@ static const struct {
   const char *kernel;
   uint32_t bytes;
 } sizes[] = {{"copy1", 1}, {"copy2", 2}, {"copy4", 4}, {"copy8", 8}, {"copy16", 16}};
-enum { SIZES = sizeof sizes / sizeof *sizes, ITEMS = 64, LANES = 32, BLOCK_BYTES = 8192 };
+enum { SIZES = sizeof sizes / sizeof *sizes, ITEMS = 64, LANES = 32 };
+/* A mapping may end between the halves of a block. */
+enum { HALF_BYTES = 4096, BLOCK_BYTES = 2 * HALF_BYTES };
 
-static const uint32_t masks[] = {0x7fffffff, 0xfffffffe, 0x3ffffff8, 0x55555555, 0x80000001,
-                                 0x80000000, 1,          0x0ff00ff0, 0xff,       0xffff7fff,
-                                 0x00010100, 0xf000000f, 0};
+static const uint32_t masks[] = {0xffffffff, 0x7fffffff, 0xfffffffe, 0x3ffffff8, 0x55555555,
+                                 0x80000001, 0x80000000, 1,          0x0ff00ff0, 0xff,
+                                 0xffff7fff, 0x00010100, 0xf000000f, 0};
 enum { MASKS = sizeof masks / sizeof *masks };
 
 static struct module *m;
 /* Blocks of memory, of which the last one ends where the module's memory ends. */
-static uint64_t from, whole, to;
+static uint64_t from, whole, border, to; /* a multiple of 4 GiB is in the middle of border */
 
 static enum sm_result copy(unsigned size, uint64_t o, uint64_t s, uint32_t mask, int32_t step,
                            struct sm_fault *fault) {
@@ -56,26 +58,60 @@ static uint32_t highest(uint32_t mask) {
 static void expect_copy(unsigned size, uint64_t o, uint64_t s, uint32_t mask, int32_t step) {
   enum { UNTOUCHED = 0xee };
   const uint32_t bytes = sizes[size].bytes;
-  const uint8_t *source_host = module_host(m, s);
-  uint8_t *host = module_host(m, to), want[BLOCK_BYTES];
-  memset(host, UNTOUCHED, BLOCK_BYTES);
-  memset(want, UNTOUCHED, BLOCK_BYTES);
+  uint8_t want[2][HALF_BYTES];
+  memset(want, UNTOUCHED, sizeof want);
   for (int32_t t = 0; t < LANES; t++)
     if (mask >> t & 1)
-      memcpy(want + (o - to) + (uint32_t)t * bytes, source_host + t * step * (int32_t)bytes, bytes);
+      memcpy(*want + (o - to) + (uint32_t)t * bytes,
+             module_host(m, s + (uint64_t)((int64_t)t * step * bytes)), bytes);
+  for (unsigned half = 0; half < 2; half++)
+    memset(module_host(m, to + half * HALF_BYTES), UNTOUCHED, HALF_BYTES);
   struct sm_fault fault = {0};
   assert_int_equal(copy(size, o, s, mask, step, &fault), SM_DONE);
-  if (memcmp(host, want, BLOCK_BYTES) != 0)
-    fail_msg("%s, mask %x, step %d", sizes[size].kernel, mask, step);
+  for (unsigned half = 0; half < 2; half++)
+    if (memcmp(module_host(m, to + half * HALF_BYTES), want[half], HALF_BYTES) != 0)
+      fail_msg("%s, mask %x, step %d", sizes[size].kernel, mask, step);
 }
 
 static void lanes_copy_their_elements(void **unused) {
   static const int32_t steps[] = {1, 0, 3, -1, 2};
-  const uint64_t middle = from + BLOCK_BYTES / 2;
+  const uint64_t middle = from + HALF_BYTES;
   for (unsigned size = 0; size < SIZES; size++)
     for (unsigned k = 0; k < MASKS; k++)
       for (unsigned n = 0; n < sizeof steps / sizeof *steps; n++)
         expect_copy(size, to + 64, middle, masks[k], steps[n]);
+}
+
+/* Copies from and to addresses before and after the middle of two blocks. */
+static void copy_around_middle(uint64_t source_block, unsigned lanes_before) {
+  static const int32_t steps[] = {1, 0, 3, -1};
+  for (unsigned size = 0; size < SIZES; size++)
+    for (unsigned k = 0; k < MASKS; k++)
+      for (unsigned n = 0; n < sizeof steps / sizeof *steps; n++) {
+        const uint64_t before = HALF_BYTES - (uint64_t)lanes_before * sizes[size].bytes;
+        expect_copy(size, to + before, source_block + before, masks[k], steps[n]);
+      }
+}
+
+static void lanes_copy_across_a_multiple_of_4_gib(void **unused) {
+  assert_int_equal((border + HALF_BYTES) % (UINT64_C(1) << 32), 0);
+  const uint64_t saved = to;
+  for (unsigned lanes = 0; lanes <= LANES; lanes += 4)
+    copy_around_middle(border, lanes);
+  to = border;
+  for (unsigned lanes = 0; lanes <= LANES; lanes += 4)
+    copy_around_middle(from, lanes);
+  to = saved;
+}
+
+static void lanes_copy_across_two_mappings(void **unused) {
+  const uint64_t blocks[] = {from, to};
+  for (unsigned i = 0; i < 2; i++) {
+    module_split(m, blocks[i] + HALF_BYTES);
+    for (unsigned lanes = 0; lanes <= LANES; lanes += 4)
+      copy_around_middle(from, lanes);
+  }
+  module_split(m, 0);
 }
 
 /* The highest lane of the mask accesses the last element of memory, or the first one after it. */
@@ -89,7 +125,7 @@ static void rows_end_with_memory(void **unused) {
       const uint64_t row = end - (highest(mask) + 1) * bytes;
       struct sm_fault fault = {0};
       expect_copy(size, row, from, mask, 1);
-      assert_int_equal(copy(size, from + BLOCK_BYTES / 2, row, mask, 1, &fault), SM_DONE);
+      assert_int_equal(copy(size, from + HALF_BYTES, row, mask, 1, &fault), SM_DONE);
       for (unsigned write = 0; write < 2; write++) {
         assert_int_equal(write ? copy(size, row + bytes, from, mask, 1, &fault)
                                : copy(size, to, row + bytes, mask, 1, &fault),
@@ -109,7 +145,7 @@ static void misaligned_rows_name_the_first_lane(void **unused) {
       if (!masks[k])
         continue;
       const uint32_t bytes = sizes[size].bytes, lane = (uint32_t)__builtin_ctz(masks[k]);
-      const uint64_t at = from + BLOCK_BYTES / 2 + bytes / 2;
+      const uint64_t at = from + HALF_BYTES + bytes / 2;
       for (unsigned write = 0; write < 2; write++) {
         struct sm_fault fault = {0};
         assert_int_equal(copy(size, write ? at : to, write ? from : at, masks[k], 1, &fault),
@@ -127,6 +163,8 @@ int main(void) {
     return HARNESS_SKIP;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lanes_copy_their_elements),
+      cmocka_unit_test(lanes_copy_across_a_multiple_of_4_gib),
+      cmocka_unit_test(lanes_copy_across_two_mappings),
       cmocka_unit_test(rows_end_with_memory),
       cmocka_unit_test(misaligned_rows_name_the_first_lane),
   };
@@ -143,6 +181,10 @@ int main(void) {
       host[i] = (uint8_t)(i * 37 + i / 251);
     struct sm_fault fault = {0};
     if (copy(0, from, from, 0, 0, &fault) != SM_DONE) /* allocates the constant bank */
+      return 1;
+    const uint64_t here = module_alloc(m, 0), middle = (here | UINT32_MAX) + 1;
+    border = middle - HALF_BYTES;
+    if (!module_alloc(m, border - here) || module_alloc(m, BLOCK_BYTES) != border)
       return 1;
     to = module_alloc(m, BLOCK_BYTES);
     failed += cmocka_run_group_tests(tests, NULL, NULL);
