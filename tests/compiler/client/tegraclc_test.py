@@ -105,7 +105,7 @@ status, output, _ = run(KERNEL + 'kernel void second(void) {}', '--emit', 'info'
 info = output.decode()
 check('kernel k\n' in info and 'kernel second\n' in info, 'info names the kernels')
 check('argument 0 global offset 0 size 8 float* a' in info, 'info: global argument')
-check('argument 1 local offset 8 size 4 align 4 int* l' in info, 'info: local argument')
+check('argument 1 local offset 8 size 4 align 16 int* l' in info, 'info: local argument')
 check('argument 2 value offset 16 size 16 float4 v' in info, 'info: vector argument')
 check(' a\n' not in run(KERNEL, '--emit', 'info')[1].decode(), 'no names without the option')
 SIZED = 'kernel __attribute__((reqd_work_group_size(8, 4, 2))) __attribute__((vec_type_hint(uint4)))'
