@@ -168,6 +168,16 @@ class Run(unittest.TestCase):
         self.run_it('--sample', '5', '--seed', 'a', TESTS=' '.join(reversed(tests.split())))
         self.assertEqual(set(self.record()['results']['basic']), chosen['a'])
 
+    def test_conversions_that_the_cts_does_not_list(self):
+        program = self.folder / 'cts/test_conformance/conversions/test_conversions'
+        program.parent.mkdir()
+        program.write_text(CTS, encoding='utf-8')
+        program.chmod(0o755)
+        self.run_it('--suite', 'conversions', '--test', '^(uchar|half)_char$', TESTS='conversions')
+        self.assertEqual(set(self.record()['results']['conversions']), {'uchar_char', 'half_char'})
+        outcomes = self.folder / 'logs/conversions'
+        self.assertIn('uchar_char', (outcomes / 'uchar_char.json').read_text(encoding='utf-8'))
+
     def test_another_platform(self):
         (self.vendors / 'other.icd').write_text(f'{OTHER}\n', encoding='utf-8')
         for arguments in [], ['--update']:
