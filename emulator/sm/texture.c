@@ -90,12 +90,16 @@ bool sm_texture_refuse(struct sm_texture_access *t, uint32_t handle, const char 
 static uint32_t plant_handle(struct sm_texture_access *t, uint32_t handle) {
   const bool is_pair = !t->surface && t->u->texture.handle == SM_HANDLE_PAIR;
   const bool is_word = !t->surface && t->u->texture.handle == SM_HANDLE_WORD;
+  const bool stores = t->surface && t->u->surface.access == SM_ACCESS_STORE;
+  const bool is_constant = t->u->scalar_slot == 2; /* of a surface */
   if (t->lane == t->first_lane)
     t->first_handle = handle;
   if (emu_texture_has(EMU_TEXTURE_LAYER))
     return t->first_handle;
   return handle + ((emu_texture_has(EMU_TEXTURE_UNIFORM_FORM) && is_pair) ||
-                   (emu_texture_has(EMU_TEXTURE_CONSTANT_FORM) && is_word));
+                   (emu_texture_has(EMU_TEXTURE_CONSTANT_FORM) && is_word) ||
+                   (emu_texture_has(EMU_TEXTURE_STORE_CONSTANT) && stores && is_constant) ||
+                   (emu_texture_has(EMU_TEXTURE_STORE_REGISTER) && stores && !is_constant));
 }
 
 bool sm_texture_find(struct sm_texture_access *t, uint32_t handle) {

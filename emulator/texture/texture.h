@@ -13,31 +13,33 @@ enum { EMU_TEXTURE_WORDS = 8, EMU_TEXEL_BYTES_MAX = 16, EMU_TEXTURE_MESSAGE = 12
 /* Faults of texture units, planted to test how drivers find them (emulator/modes/inject.c). */
 enum emu_texture_fault {
   EMU_TEXTURE_RIGHT,
-  EMU_TEXTURE_SWIZZLE,       /* a stored component is returned in its own place */
-  EMU_TEXTURE_SRGB,          /* sRGB is not decoded */
-  EMU_TEXTURE_BORDER,        /* the border is white */
-  EMU_TEXTURE_ADDRESS_MODE,  /* WRAP and MIRROR clamp to the edge */
-  EMU_TEXTURE_NORMALIZED,    /* normalized coordinates are multiplied by the size - 1 */
-  EMU_TEXTURE_HALF_TEXEL,    /* linear filters are shifted by half a texel */
-  EMU_TEXTURE_WEIGHTS,       /* weights of linear filters have six bits */
-  EMU_TEXTURE_FILTER_BYTES,  /* linear filters round the result if components have 8 bits */
-  EMU_TEXTURE_PITCH,         /* the pitch is rounded up to 64 bytes */
-  EMU_TEXTURE_WIDTH,         /* the last column is outside */
-  EMU_TEXTURE_HEIGHT,        /* the last row is outside */
-  EMU_TEXTURE_LEVEL,         /* level 1 is read instead of level 0 */
-  EMU_TEXTURE_FORMAT,        /* SNORM components of 16 bits are read as UNORM */
-  EMU_TEXTURE_BUFFER,        /* a buffer begins one texel later */
-  EMU_TEXTURE_LAYER,         /* a warp uses the handle of one lane for all */
-  EMU_TEXTURE_CONSTANT_FORM, /* handles in constant banks use the next header */
-  EMU_TEXTURE_UNIFORM_FORM,  /* handles in uniform registers use the next header */
-  EMU_TEXTURE_SAMPLER_INDEX, /* sampler 0 is used */
-  EMU_TEXTURE_STORE,         /* SUST.P truncates */
-  EMU_TEXTURE_STORE_ORDER,   /* SUST.P exchanges R and B of 8-bit components */
-  EMU_TEXTURE_STALE_HEADER,  /* invalidates keep headers */
-  EMU_TEXTURE_STALE_SAMPLER, /* invalidates keep samplers */
-  EMU_TEXTURE_STALE_DATA,    /* invalidates keep texels */
-  EMU_TEXTURE_LOST,          /* reads of textures fault */
-  EMU_TEXTURE_STORE_LOST,    /* SUST.P faults */
+  EMU_TEXTURE_SWIZZLE,        /* a stored component is returned in its own place */
+  EMU_TEXTURE_SRGB,           /* sRGB is not decoded */
+  EMU_TEXTURE_BORDER,         /* the border is white */
+  EMU_TEXTURE_ADDRESS_MODE,   /* WRAP and MIRROR clamp to the edge */
+  EMU_TEXTURE_NORMALIZED,     /* normalized coordinates are multiplied by the size - 1 */
+  EMU_TEXTURE_HALF_TEXEL,     /* linear filters are shifted by half a texel */
+  EMU_TEXTURE_WEIGHTS,        /* weights of linear filters have six bits */
+  EMU_TEXTURE_FILTER_BYTES,   /* linear filters round the result if components have 8 bits */
+  EMU_TEXTURE_PITCH,          /* the pitch is rounded up to 64 bytes */
+  EMU_TEXTURE_WIDTH,          /* the last column is outside */
+  EMU_TEXTURE_HEIGHT,         /* the last row is outside */
+  EMU_TEXTURE_LEVEL,          /* level 1 is read instead of level 0 */
+  EMU_TEXTURE_FORMAT,         /* SNORM components of 16 bits are read as UNORM */
+  EMU_TEXTURE_BUFFER,         /* a buffer begins one texel later */
+  EMU_TEXTURE_LAYER,          /* a warp uses the handle of one lane for all */
+  EMU_TEXTURE_CONSTANT_FORM,  /* handles in constant banks use the next header */
+  EMU_TEXTURE_UNIFORM_FORM,   /* handles in uniform registers use the next header */
+  EMU_TEXTURE_STORE_CONSTANT, /* SUST with a handle in a constant bank uses the next header */
+  EMU_TEXTURE_STORE_REGISTER, /* SUST with a handle in a register uses the next header */
+  EMU_TEXTURE_SAMPLER_INDEX,  /* sampler 0 is used */
+  EMU_TEXTURE_STORE,          /* SUST.P truncates */
+  EMU_TEXTURE_STORE_ORDER,    /* SUST.P exchanges R and B of 8-bit components */
+  EMU_TEXTURE_STALE_HEADER,   /* invalidates keep headers */
+  EMU_TEXTURE_STALE_SAMPLER,  /* invalidates keep samplers */
+  EMU_TEXTURE_STALE_DATA,     /* invalidates keep texels */
+  EMU_TEXTURE_LOST,           /* reads of textures fault */
+  EMU_TEXTURE_STORE_LOST,     /* SUST.P faults */
 };
 extern enum emu_texture_fault emu_texture_fault;
 static inline bool emu_texture_has(enum emu_texture_fault fault) {

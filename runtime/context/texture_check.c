@@ -740,41 +740,55 @@ static bool has_stored(const struct kernel_image *image, uint8_t *texels) {
   return true;
 }
 
-/* Stores all texels of an image of each format, and outside of it. */
+/* Stores all texels of an image, and outside of it, with a form of handles. Returns 1 if the memory
+ * is right, 0 if it is wrong, or -errno. */
+static int check_store(struct check *k, const struct kernel_image *image, uint8_t *texels,
+                       const struct kernel_image *guard, const uint8_t *after, enum kernel kernel) {
+  uint8_t guarded[2 * FORMAT_WIDTH * FORMAT_HEIGHT * RT_TEXEL_BYTES];
+  const uint8_t *end = texels + (size_t)image->row_pitch * FORMAT_HEIGHT;
+  const size_t size = (size_t)(after - end) + (size_t)guard->row_pitch * FORMAT_HEIGHT;
+  struct rt_texel like;
+  double ignored;
+  k->count = 0;
+  fill(k, image, true, texels); /* no result of the other form */
+  decode(image, texels, 0, 0, 0, &like);
+  for (unsigned n = 0; n < 2 * THREADS; n++) {
+    const unsigned m = n % THREADS;
+    const bool outside = n >= THREADS;
+    ask(k, image->texture, KIND_FETCH, outside && n % 2 ? UINT32_MAX - m : m % FORMAT_WIDTH,
+        m / FORMAT_WIDTH + (outside && n % 2 == 0 ? FORMAT_HEIGHT : 0));
+    for (unsigned c = 0; c < 4; c++)
+      k->colours[n][c] = colour_of(&like, m, c, &ignored);
+  }
+  memcpy(guarded, end, size);
+  const int error = execute(k, kernel);
+  return error ? error : has_stored(image, texels) && memcmp(guarded, end, size) == 0;
+}
+
+/* Tests the stores of each format with both forms of handles that the compiler emits. */
 static int check_stores(struct check *k) {
-  int error = 0;
-  for (size_t i = 0; i < k->format_count && error >= 0; i++) {
+  static const enum kernel forms[] = {STORE_CONSTANT, STORE_REGISTER};
+  for (size_t i = 0; i < k->format_count; i++) {
     const int number = rt_texture_format(k->formats[i]);
     struct kernel_image image, guard;
-    struct rt_texel like;
     uint8_t *texels = NULL, *after = NULL;
-    double ignored;
     begin(k);
-    error = add_format(k, i, true, &image, &texels);
-    if (!error)
-      error = add_format(k, i, true, &guard, &after);
-    if (error)
-      return error;
+    int right = add_format(k, i, true, &image, &texels);
+    if (!right)
+      right = add_format(k, i, true, &guard, &after);
+    if (right)
+      return right;
     if (!(image.texture >> KERNEL_TEXTURE_STORES & 1))
       continue;
-    decode(&image, texels, 0, 0, 0, &like);
-    for (unsigned n = 0; n < 2 * THREADS; n++) {
-      const unsigned m = n % THREADS;
-      const bool outside = n >= THREADS;
-      ask(k, image.texture, KIND_FETCH, outside && n % 2 ? UINT32_MAX - m : m % FORMAT_WIDTH,
-          m / FORMAT_WIDTH + (outside && n % 2 == 0 ? FORMAT_HEIGHT : 0));
-      for (unsigned c = 0; c < 4; c++)
-        k->colours[n][c] = colour_of(&like, m, c, &ignored);
-    }
-    uint8_t guarded[2 * FORMAT_WIDTH * FORMAT_HEIGHT * RT_TEXEL_BYTES];
-    const uint8_t *end = texels + (size_t)image.row_pitch * FORMAT_HEIGHT;
-    const size_t size = (size_t)(after - end) + (size_t)guard.row_pitch * FORMAT_HEIGHT;
-    memcpy(guarded, end, size);
-    error = execute(k, i % 2 ? STORE_REGISTER : STORE_CONSTANT);
-    if (!error && (!has_stored(&image, texels) || memcmp(guarded, end, size) != 0))
+    right = 1;
+    for (size_t form = 0; right == 1 && form < sizeof forms / sizeof *forms; form++)
+      right = check_store(k, &image, texels, &guard, after, forms[form]);
+    if (right < 0)
+      return right;
+    if (!right)
       k->answers->format[number] &= (uint8_t)~RT_FORMAT_STORES;
   }
-  return error ? error : 1;
+  return 1;
 }
 
 /* ---- the check

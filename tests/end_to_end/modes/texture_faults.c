@@ -34,6 +34,10 @@ static const char source[] =
     "  int i = get_global_id(0);\n"
     "  write_imagef(out, (int2)(i % 5, i / 5), colours[i]);\n"
     "}\n"
+    "kernel void paint_layers(write_only image2d_array_t out, global float4 *colours) {\n"
+    "  int i = get_global_id(0);\n"
+    "  write_imagef(out, (int4)(i % 5, i / 5 % 3, i / 15, 0), colours[i]);\n"
+    "}\n"
     "kernel void wait(volatile global uint *open) { while (!*open); }\n";
 
 enum { WIDTH = 5, HEIGHT = 3, TEXELS = WIDTH * HEIGHT, LAYERS = 4, ITEMS = 64 };
@@ -257,22 +261,25 @@ static void check_elements(void) {
   CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
 }
 
-static void check_stores(void) {
-  static const size_t origin[3], region[3] = {WIDTH, HEIGHT, 1};
-  cl_float4 colours[TEXELS];
-  unsigned char got[TEXELS * 4];
-  for (int i = 0; i < TEXELS; i++)
+/* Writes all texels. The handle is a constant if there are no layers, and a register otherwise. */
+static void check_stores(const char *kernel, cl_mem_object_type type, size_t layers) {
+  static const size_t origin[3];
+  const size_t region[3] = {WIDTH, HEIGHT, layers};
+  const int texels = TEXELS * (int)layers;
+  cl_float4 colours[TEXELS * LAYERS];
+  unsigned char got[TEXELS * LAYERS * 4];
+  for (int i = 0; i < texels; i++)
     for (int c = 0; c < 4; c++)
       colours[i].s[c] = fmodf((float)(i * 4 + c) * 0.3713f, 1);
-  cl_mem image = make_image(CL_MEM_OBJECT_IMAGE2D, CL_RGBA, CL_UNORM_INT8, 0, NULL, NULL);
-  cl_mem source_colours = make_buffer(sizeof colours, colours);
-  run("paint", TEXELS, 2, (const cl_mem[]){image, source_colours}, NULL, got, 0);
+  cl_mem image = make_image(type, CL_RGBA, CL_UNORM_INT8, layers, NULL, NULL);
+  cl_mem source_colours = make_buffer((size_t)texels * sizeof *colours, colours);
+  run(kernel, (size_t)texels, 2, (const cl_mem[]){image, source_colours}, NULL, got, 0);
   CHECK_CL(
       clEnqueueReadImage(opencl.queue, image, CL_TRUE, origin, region, 0, 0, got, 0, NULL, NULL),
       CL_SUCCESS);
-  for (int i = 0; i < TEXELS * 4; i++)
+  for (int i = 0; i < texels * 4; i++)
     if (got[i] != lrintf(colours[i / 4].s[i % 4] * 255)) {
-      printf("store %d: %d instead of %g\n", i, got[i], (double)colours[i / 4].s[i % 4] * 255);
+      printf("%s %d: %d instead of %g\n", kernel, i, got[i], (double)colours[i / 4].s[i % 4] * 255);
       wrong++;
     }
   CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
@@ -342,7 +349,8 @@ int main(int words, char **word) {
       check_form((enum form)form, modes[mode]);
   check_layers();
   check_elements();
-  check_stores();
+  check_stores("paint", CL_MEM_OBJECT_IMAGE2D, 1);
+  check_stores("paint_layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, LAYERS);
   check_changes();
   opencl_close(&opencl);
   return wrong ? 1 : 0;
