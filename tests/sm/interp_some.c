@@ -58,18 +58,18 @@ static uint32_t highest(uint32_t mask) {
 static void expect_copy(unsigned size, uint64_t o, uint64_t s, uint32_t mask, int32_t step) {
   enum { UNTOUCHED = 0xee };
   const uint32_t bytes = sizes[size].bytes;
-  uint8_t want[2][HALF_BYTES];
+  uint8_t want[BLOCK_BYTES];
   memset(want, UNTOUCHED, sizeof want);
   for (int32_t t = 0; t < LANES; t++)
     if (mask >> t & 1)
-      memcpy(*want + (o - to) + (uint32_t)t * bytes,
+      memcpy(want + (o - to) + (uint32_t)t * bytes,
              module_host(m, s + (uint64_t)((int64_t)t * step * bytes)), bytes);
   for (unsigned half = 0; half < 2; half++)
     memset(module_host(m, to + half * HALF_BYTES), UNTOUCHED, HALF_BYTES);
   struct sm_fault fault = {0};
   assert_int_equal(copy(size, o, s, mask, step, &fault), SM_DONE);
   for (unsigned half = 0; half < 2; half++)
-    if (memcmp(module_host(m, to + half * HALF_BYTES), want[half], HALF_BYTES) != 0)
+    if (memcmp(module_host(m, to + half * HALF_BYTES), want + half * HALF_BYTES, HALF_BYTES) != 0)
       fail_msg("%s, mask %x, step %d", sizes[size].kernel, mask, step);
 }
 
