@@ -318,7 +318,8 @@ int main(int count, char **words) {
   }
   if (count == 3 && !strcmp(words[1], "--print-path"))
     return print_path(words[2]);
-  orin.textures = base_images(true) != BASE_IMAGES_SOFTWARE;
+  const enum base_images images = base_images(true);
+  orin.textures = images == BASE_IMAGES_HARDWARE || images == BASE_IMAGES_CHECKED;
   struct command command = {.stage = STAGE_BINARY,
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
                             .texts = calloc((size_t)count, sizeof(struct text)),

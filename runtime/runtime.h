@@ -133,9 +133,8 @@ enum {
   RT_TEXTURE_BUFFER_ALIGN = 16 /* of the address of an image1d_buffer_t */
 };
 /* Tests the texture units if that is necessary to decide which images they read: at the first call,
- * and again if the GPU was busy or memory was short. formats are all values of kernel_image.format
- * that the device reports. */
-void rt_texture_check(struct rt_context *context, const uint32_t *formats, size_t count);
+ * and again if the GPU was busy or memory was short. */
+void rt_texture_check(struct rt_context *context);
 /* Returns whether the texture units may read images of the context now. */
 bool rt_texture_may_read(const struct rt_device *device);
 /* Returns whether kernels need code for the texture units: true unless it is decided that no image

@@ -59,12 +59,6 @@ static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
   };
 }
 
-/* Lets the runtime test the texture units before the first image is laid out. */
-static void check_textures(cl_context context) {
-  uint32_t formats[ICD_FORMATS_MAX];
-  rt_texture_check(context->rt, formats, icd_format_list(formats));
-}
-
 static int try_texture(cl_mem mem, struct icd_image *image) {
   return rt_texture_create(mem->context->rt, &image->kernel, image->type - CL_MEM_OBJECT_IMAGE2D,
                            &image->kernel.texture);
@@ -193,7 +187,7 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
                     icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "out of host memory"));
   cl_mem mem = NULL;
   size_t bytes;
-  check_textures(context);
+  rt_texture_check(context->rt); /* decides about the layout */
   code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,
                            &bytes, call);
   if (!code)

@@ -51,7 +51,8 @@ enum use { READ = 1, WRITE = 2, READ_WRITE = 4, ALL = READ | WRITE | READ_WRITE 
 
 /* A channel order, the sets of data types that OpenCL allows with it, and the accesses from
  * kernels that the device supports (none if it does not support the order). where[i] is the
- * component of the colour that is stored in channel i. */
+ * component of the colour that is stored in channel i. The self-check of the texture units has a
+ * list of its own (runtime/context/textures.c, reported). */
 static const struct channel_order {
   cl_channel_order order;
   uint8_t sets, uses, channels;
@@ -145,16 +146,6 @@ uint32_t icd_format_for_kernels(const cl_image_format *format) {
   return (format->image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
          (format->image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
          icd_format_shift(format) << KERNEL_IMAGE_TEXEL_SHIFT;
-}
-
-size_t icd_format_list(uint32_t formats[ICD_FORMATS_MAX]) {
-  size_t count = 0;
-  for (size_t i = 0; i < COUNT(orders); i++)
-    for (size_t k = 0; k < COUNT(types) && count < ICD_FORMATS_MAX; k++)
-      if (types[k].sets & orders[i].sets && orders[i].uses & READ)
-        formats[count++] =
-            icd_format_for_kernels(&(cl_image_format){orders[i].order, types[k].type});
-  return count;
 }
 
 bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of) {

@@ -20,10 +20,6 @@ unsigned icd_format_shift(const cl_image_format *format);
 /* Returns kernel_image.format. */
 uint32_t icd_format_for_kernels(const cl_image_format *format);
 
-/* Stores kernel_image.format of all formats that kernels can read, and returns their number. */
-enum { ICD_FORMATS_MAX = 128 };
-size_t icd_format_list(uint32_t formats[ICD_FORMATS_MAX]);
-
 /* Whether an image of format view may be created from an image of format of. */
 bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of);
 

@@ -71,8 +71,9 @@ struct rt_context {
 
   atomic_bool faulted;
   atomic_bool acquired;        /* a queue has waited for another one on the GPU */
+  atomic_bool held;            /* by the self-check of the texture units: nothing is submitted */
   atomic_uint code_generation; /* number of uploads of code and constants; also counts
-                                  the creation of texture pools */
+                                  the creation of texture pools and self-checks of textures */
 };
 
 /* Creates a context for the self-check of the texture units, for rt_context_destroy_scratch. It has

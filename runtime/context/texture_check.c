@@ -73,10 +73,10 @@ enum { TEXEL_BYTES = 512 << 10, MARGIN = 0xa5 };
 
 struct check {
   struct rt_device *device;
-  const uint32_t *formats; /* reported ones that have headers */
+  uint32_t formats[RT_TEXTURE_FORMATS]; /* reported ones */
   size_t format_count;
   struct rt_texture_answers *answers;
-  uint64_t deadline_ns;
+  uint64_t limit_ns, deadline_ns;
   bool stuck; /* work did not end in time */
   struct rt_context *context;
   struct rt_queue *queue;
@@ -182,8 +182,8 @@ static int execute(struct check *k, enum kernel kernel) {
                                    .params = &a};
   const uint64_t now = base_clock_ns();
   if (now >= k->deadline_ns)
-    return rt_fail(-ETIMEDOUT, "texture self-check: not finished within %d ms",
-                   RT_TEXTURE_CHECK_LIMIT_MS);
+    return rt_fail(-ETIMEDOUT, "texture self-check: not finished within %llu ms",
+                   (unsigned long long)k->limit_ns / 1000000);
   int error = rt_queue_launch(k->queue, &launch, &point);
   if (error == 0)
     error = rt_queue_wait(k->queue, point, k->deadline_ns - now);
@@ -829,33 +829,35 @@ static int run_step(struct check *k, const struct step *step) {
   return 0;
 }
 
-int rt_texture_check_run(struct rt_device *device, const uint32_t *formats, size_t count,
-                         struct rt_texture_answers *answers) {
-  struct check *k = calloc(1, sizeof(*k));
-  uint32_t *used = calloc(count + 1, sizeof(*used));
-  int error = k && used ? 0 : rt_fail(-ENOMEM, "out of memory for the self-check of textures");
-  if (!error) {
-    k->device = device;
-    k->formats = used;
-    k->answers = answers;
-    k->deadline_ns = base_clock_ns() + RT_TEXTURE_CHECK_LIMIT_MS * UINT64_C(1000000);
-    memset(answers, 0, sizeof(*answers));
-    for (int i = 0; i < RT_TEXTURE_PARTS; i++)
-      answers->part[i] = true;
-  }
-  for (size_t i = 0; !error && i < count && k->format_count < HANDLES; i++) {
-    const int format = rt_texture_format(formats[i]);
-    if (format < 0)
-      continue;
-    used[k->format_count++] = formats[i];
+/* Begins with all answers "right". */
+static void assume_right(struct rt_texture_answers *answers, const struct check *k) {
+  memset(answers, 0, sizeof(*answers));
+  for (int i = 0; i < RT_TEXTURE_PARTS; i++)
+    answers->part[i] = true;
+  for (size_t i = 0; i < k->format_count; i++) {
+    const int format = rt_texture_format(k->formats[i]);
     answers->tested[format] = true;
     answers->format[format] = RT_FORMAT_READS | RT_FORMAT_FILTERS | RT_FORMAT_STORES;
   }
+}
+
+int rt_texture_check_run(struct rt_device *device, uint64_t limit_ns,
+                         struct rt_texture_answers *answers) {
+  struct check *k = calloc(1, sizeof(*k));
+  int error = 0;
+  if (!k)
+    return rt_fail(-ENOMEM, "out of memory for the self-check of textures");
+  k->device = device;
+  k->format_count = rt_texture_reported(k->formats);
+  if (k->format_count > HANDLES) /* a launch reads an image of each format */
+    k->format_count = HANDLES;
+  k->answers = answers;
+  k->limit_ns = limit_ns;
+  k->deadline_ns = base_clock_ns() + limit_ns;
+  assume_right(answers, k);
   for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)
     error = run_step(k, &steps[i]);
-  if (k)
-    close_scratch(k);
-  free(used);
+  close_scratch(k);
   free(k);
   return error;
 }

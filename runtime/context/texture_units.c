@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -20,7 +21,17 @@ enum { TRIES_MAX = 5, PAUSE_MS = 1000 };
 
 /* Work of the scratch context makes the GPU preempt other contexts' work, and the kernel driver
  * ends a context that cannot be preempted within 3 s. So the self-check only runs while no context
- * of this process has work. Launches hold the locks of pools for reading. */
+ * of this process has work, and keeps other threads from submitting:
+ *
+ * - Launches with private memory and replays hold the pools' locks for reading.
+ * - All other submissions begin with rt_slice_begin. Its fast path does not test context.held, to
+ *   cost nothing. But it tests code_generation, so a new one leads all channels to the slow path,
+ *   which waits.
+ *
+ * A thread that has passed that test has a few hundred instructions to do until its work is
+ * visible. It gets SETTLE_MS for them before has_work decides. Only if it is not scheduled for so
+ * long, its one submission may follow during the self-check. */
+enum { SETTLE_MS = 1 };
 
 /* A channel that has faulted never reaches its last point, and the GPU does not execute it. */
 static bool has_work(struct rt_context *c, const struct rt_tsg *tsg) {
@@ -32,7 +43,7 @@ static bool has_work(struct rt_context *c, const struct rt_tsg *tsg) {
   return busy;
 }
 
-/* Keeps the context from launching. Returns false and changes nothing if it has work. */
+/* Keeps the context from submitting. Returns false and changes nothing if a launch holds a pool. */
 static bool hold_context(struct rt_context *c) {
   if (base_rwlock_trywrite(&c->tsg.pool.lock))
     return false;
@@ -40,24 +51,31 @@ static bool hold_context(struct rt_context *c) {
     base_rwlock_unlock(&c->tsg.pool.lock);
     return false;
   }
-  if (!has_work(c, &c->tsg) && !has_work(c, &c->high_tsg))
-    return true;
-  base_rwlock_unlock(&c->high_tsg.pool.lock);
-  base_rwlock_unlock(&c->tsg.pool.lock);
-  return false;
+  atomic_store(&c->held, true);
+  atomic_fetch_add(&c->code_generation, 1);
+  return true;
 }
 
 static void release_contexts(struct rt_context *c, const struct rt_context *end) {
   for (; c != end; c = c->next) {
+    atomic_store(&c->held, false);
     base_rwlock_unlock(&c->high_tsg.pool.lock);
     base_rwlock_unlock(&c->tsg.pool.lock);
   }
 }
 
+/* Returns whether the contexts have no work after short work has had time to end. */
+static bool is_idle(struct rt_context *contexts) {
+  static const struct timespec settle = {.tv_nsec = SETTLE_MS * 1000000};
+  bool idle = true;
+  nanosleep(&settle, NULL);
+  for (struct rt_context *c = contexts; c && idle; c = c->next)
+    idle = !has_work(c, &c->tsg) && !has_work(c, &c->high_tsg);
+  return idle;
+}
+
 struct run {
   struct rt_device *device;
-  const uint32_t *formats;
-  size_t count;
   struct rt_texture_answers *answers;
   int error;
   char why[256];
@@ -65,14 +83,15 @@ struct run {
 
 static void *run_check(void *data) {
   struct run *run = data;
-  run->error = rt_texture_check_run(run->device, run->formats, run->count, run->answers);
+  run->error = rt_texture_check_run(run->device, RT_TEXTURE_CHECK_LIMIT_MS * UINT64_C(1000000),
+                                    run->answers);
   if (run->error)
     snprintf(run->why, sizeof(run->why), "%s", rt_last_message());
   return NULL;
 }
 
-/* Runs the self-check while no context launches. It has a separate thread, because it takes locks
- * of the kinds that this thread holds, of other contexts. Returns 0 or -errno. */
+/* Runs the self-check while no context has work or submits. It has a separate thread, because it
+ * takes locks of the kinds that this thread holds, of other contexts. Returns 0 or -errno. */
 static int run_while_idle(struct run *run) {
   struct rt_device *d = run->device;
   pthread_t thread;
@@ -81,7 +100,7 @@ static int run_while_idle(struct run *run) {
   struct rt_context *c = d->contexts;
   while (c && hold_context(c))
     c = c->next;
-  if (c)
+  if (c || !is_idle(d->contexts))
     error = rt_fail(-EBUSY, "the GPU is busy");
   else if (base_thread_start(&thread, run_check, run))
     error = rt_fail(-ENOMEM, "cannot start a thread");
@@ -127,10 +146,10 @@ static void decide(struct rt_texture_units *units, struct run *run) {
   units->next_ns = base_clock_ns() + PAUSE_MS * UINT64_C(1000000) + 4 * (base_clock_ns() - begin);
 }
 
-void rt_texture_check(struct rt_context *c, const uint32_t *formats, size_t count) {
+void rt_texture_check(struct rt_context *c) {
   struct rt_texture_units *units = &c->device->textures;
   struct rt_texture_answers answers = {0};
-  struct run run = {.device = c->device, .formats = formats, .count = count, .answers = &answers};
+  struct run run = {.device = c->device, .answers = &answers};
   if (units->wanted != BASE_IMAGES_CHECKED || atomic_load(&units->decided))
     return;
   base_mutex_lock(&units->lock);

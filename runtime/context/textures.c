@@ -72,10 +72,10 @@ static const struct format {
   uint8_t data_type;   /* TIC_R_DATA_TYPE_* */
   uint8_t sources[4];  /* TIC_X_SOURCE_* */
   bool srgb;
-  bool aligned; /* the size of a texel is a power of 2 */
+  uint8_t bytes; /* of a texel */
 } formats[] = {
 #define FORMAT(order, type, bytes, components, data_type, x, y, z, w, srgb)                        \
-  {ORDER_##order, TYPE_##type, components, data_type, {x, y, z, w}, srgb, !((bytes) & ((bytes)-1))},
+  {ORDER_##order, TYPE_##type, components, data_type, {x, y, z, w}, srgb, bytes},
     TEXTURE_FORMATS(FORMAT)
 #undef FORMAT
 };
@@ -91,11 +91,35 @@ int rt_texture_format(uint32_t format) {
   return -1;
 }
 
+static bool is_aligned(const struct format *format) {
+  return !(format->bytes & (format->bytes - 1));
+}
+
+/* Formats with other orders or types, or texels of other sizes, are not reported
+ * (icd/image/image_format.c). The driver would not use the texture units for one that is missing
+ * here. */
+size_t rt_texture_reported(uint32_t list[RT_TEXTURE_FORMATS]) {
+  static const bool reported[] = {
+      [ORDER_RGBA] = true,  [ORDER_R] = true,         [ORDER_RG] = true,
+      [ORDER_A] = true,     [ORDER_BGRA] = true,      [ORDER_ARGB] = true,
+      [ORDER_RGB] = true,   [ORDER_INTENSITY] = true, [ORDER_LUMINANCE] = true,
+      [ORDER_sRGBA] = true, [ORDER_sBGRA] = true,     [ORDER_DEPTH] = true,
+      [ORDER_ABGR] = false,
+  };
+  size_t count = 0;
+  for (int i = 0; i < RT_TEXTURE_FORMATS; i++)
+    if (reported[formats[i].order] && formats[i].type <= TYPE_FLOAT && is_aligned(&formats[i]))
+      list[count++] = (uint32_t)formats[i].order << KERNEL_IMAGE_ORDER |
+                      (uint32_t)formats[i].type << KERNEL_IMAGE_TYPE |
+                      (uint32_t)__builtin_ctz(formats[i].bytes) << KERNEL_IMAGE_TEXEL_SHIFT;
+  return count;
+}
+
 /* Stores ignore the header's sources, so the channels must be in the order of colours. They need
  * texels whose size is a power of 2. Whether they encode sRGB is unknown. */
 static bool can_store(const struct format *format, enum kernel_arg_image type) {
   return format->sources[0] == TIC_X_SOURCE_IN_R && format->order != ORDER_RA && !format->srgb &&
-         format->aligned && type != KERNEL_ARG_IMAGE_1D_BUFFER;
+         is_aligned(format) && type != KERNEL_ARG_IMAGE_1D_BUFFER;
 }
 
 /* ---- headers ----------------------------------------------------------------------------- */
@@ -406,7 +430,7 @@ int rt_texture_create(struct rt_context *c, const struct kernel_image *image,
   const int number = rt_texture_format(image->format);
   uint32_t header[TEXTURE_WORDS], first = 0;
   *texture = 0;
-  if (c->device->textures.wanted == BASE_IMAGES_SOFTWARE)
+  if (c->device->textures.wanted == BASE_IMAGES_SOFTWARE && !t->unchecked)
     return 0;
   if (number < 0)
     return rt_fail(-EINVAL, "the texture units do not have the format");

@@ -95,6 +95,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse_file(char why[256], con
 struct findings {
   bool format, driver, kernel, l4t;
   struct rt_choices choices; /* -1: not there */
+  struct rt_texture_stored textures;
 };
 
 static bool check_same(const char *name, const char *value, const char *here, bool *seen,
@@ -109,7 +110,7 @@ static bool check_same(const char *name, const char *value, const char *here, bo
 
 static bool take_pair(struct findings *f, const char *name, const char *value,
                       const struct rt_board_identity *here, char why[256]) {
-  static const char choice[] = "choice.";
+  static const char choice[] = "choice.", texture[] = "texture.";
   char format[16];
   if (strcmp(name, "format") == 0) {
     snprintf(format, sizeof(format), "%d", RT_BOARD_FORMAT);
@@ -124,6 +125,9 @@ static bool take_pair(struct findings *f, const char *name, const char *value,
     return check_same("L4T", value, here->l4t, &f->l4t, why);
   if (strncmp(name, choice, sizeof(choice) - 1) == 0 &&
       !rt_choices_set(&f->choices, name + sizeof(choice) - 1, value))
+    return refuse_file(why, "\"%s\" cannot be \"%s\"", name, value);
+  if (strncmp(name, texture, sizeof(texture) - 1) == 0 &&
+      !rt_texture_stored_set(&f->textures, name + sizeof(texture) - 1, value))
     return refuse_file(why, "\"%s\" cannot be \"%s\"", name, value);
   return true;
 }
@@ -150,7 +154,7 @@ static bool read_pairs(struct reader *r, struct findings *f, const struct rt_boa
 }
 
 bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identity *here,
-                    struct rt_choices *choices, char why[256]) {
+                    struct rt_board_results *results, char why[256]) {
   struct reader r = {text, text + bytes};
   struct findings f = {0};
   for (int i = 0; i < RT_CHOICES; i++)
@@ -159,11 +163,14 @@ bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identi
     return false;
   if (!f.format || !f.driver || !f.kernel || (*here->l4t && !f.l4t))
     return refuse_file(why, "format, driver, l4t or kernel is missing");
+  if (!rt_texture_stored_is_complete(&f.textures))
+    return refuse_file(why, "an answer about textures is missing");
   for (int i = 0; i < RT_CHOICES; i++) {
     const int value = atomic_load(&f.choices.value[i]);
     if (value >= 0)
-      atomic_store(&choices->value[i], value);
+      atomic_store(&results->choices.value[i], value);
   }
+  results->textures = f.textures;
   return true;
 }
 
@@ -185,7 +192,8 @@ static bool is_trusted(const struct stat *s, uid_t owner, uid_t other_owner, cha
 }
 
 int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
-                  const struct rt_board_identity *here, struct rt_choices *choices, char why[256]) {
+                  const struct rt_board_identity *here, struct rt_board_results *results,
+                  char why[256]) {
   struct stat status = {0};
   /* O_NONBLOCK prevents blocking on a FIFO. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -199,7 +207,7 @@ int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
   if (good) {
     const ssize_t bytes = read(fd, text, RT_BOARD_BYTES_MAX);
     good = bytes < 0 ? refuse_file(why, "%s", strerror(errno))
-                     : rt_board_parse(text, (size_t)bytes, here, choices, why);
+                     : rt_board_parse(text, (size_t)bytes, here, results, why);
   }
   free(text);
   if (fd >= 0)
@@ -207,7 +215,7 @@ int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
   return good ? 0 : 1;
 }
 
-void rt_board_choose(bool emulated, struct rt_choices *choices) {
+void rt_board_choose(bool emulated, struct rt_board_results *results) {
   const char *variable = secure_getenv("TEGRACL_BOARD_FILE");
   const bool named = variable && *variable;
   const char *path = named ? variable : RT_BOARD_FILE;
@@ -216,7 +224,7 @@ void rt_board_choose(bool emulated, struct rt_choices *choices) {
   if ((named && strcmp(variable, "0") == 0) || (!named && emulated))
     return;
   rt_board_identify(emulated, &here);
-  const int result = rt_board_read(path, named ? geteuid() : 0, 0, &here, choices, why);
+  const int result = rt_board_read(path, named ? geteuid() : 0, 0, &here, results, why);
   if (result == 0 && rt_debug_choices())
     fprintf(stderr, "tegracl: choices of %s\n", path);
   if (result == 0 || (result < 0 && !named))

@@ -267,9 +267,11 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
   base_mutex_init(&d->contexts_lock, BASE_LOCK_RT_CONTEXTS);
   forget_nodes(d);
+  struct rt_board_results results = {0};
   int error = open_nodes(d);
   if (error == 0) {
-    rt_board_choose(d->emulator_fd >= 0, &d->choices);
+    rt_board_choose(d->emulator_fd >= 0, &results);
+    d->choices = results.choices;
     rt_choices_read_environment(&d->choices);
   }
   if (error == 0)
@@ -280,7 +282,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   open_fence_node(d);
   d->suballocation = may_suballocate(d);
-  rt_texture_units_init(&d->textures);
+  rt_texture_units_init(&d->textures, &results.textures, d->info.board);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;

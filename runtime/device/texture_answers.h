@@ -35,6 +35,29 @@ struct rt_texture_answers {
 /* Time limits of the self-check. It takes 10 to 200 ms on an idle software Orin. */
 enum { RT_TEXTURE_CHECK_LIMIT_MS = 2000 };
 
+/* The answers of the self-check that tegracl-doctor has run. board_file.h describes their text. */
+struct rt_texture_stored {
+  char check[24]; /* rt_texture_check_version of the doctor; "" if nothing is stored */
+  char board[64]; /* rt_device_info.board of the board that was tested */
+  bool has_board;
+  uint32_t parts; /* bits: the parts that have an answer */
+  struct rt_texture_answers answers;
+};
+
+/* Identifies the self-check and what the driver does with the texture units: answers of another
+ * version say nothing about this one. */
+extern const char rt_texture_check_version[];
+
+/* Sets what is stored under the name. Returns false and changes nothing if the name or the value is
+ * unknown. */
+bool rt_texture_stored_set(struct rt_texture_stored *stored, const char *name, const char *value);
+/* Returns whether either nothing is stored, or all parts have an answer. */
+bool rt_texture_stored_is_complete(const struct rt_texture_stored *stored);
+/* Calls put for each name and value of the answers. */
+void rt_texture_answers_store(const struct rt_texture_answers *answers, const char *board,
+                              void (*put)(void *data, const char *name, const char *value),
+                              void *data);
+
 /* The decision of a device. */
 struct rt_texture_units {
   enum base_images wanted;
@@ -48,7 +71,9 @@ struct rt_texture_units {
 
 extern const struct rt_texture_answers rt_texture_all_right;
 
-void rt_texture_units_init(struct rt_texture_units *units);
+/* board is rt_device_info.board. */
+void rt_texture_units_init(struct rt_texture_units *units, const struct rt_texture_stored *stored,
+                           const char *board);
 /* Returns what the texture units do right, or NULL if that is not decided yet. */
 const struct rt_texture_answers *rt_texture_units_answers(const struct rt_texture_units *units);
 const char *rt_texture_part_name(enum rt_texture_part part);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "gpu/hw/host.h"
@@ -209,14 +210,23 @@ static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t pa
   s->at = s->words;
 }
 
-/* The slow path of rt_slice_begin: the queue is dead, state must be emitted first, or the ring may
- * be full. */
+/* Waits until the self-check of the texture units lets this context submit: at most
+ * RT_TEXTURE_CHECK_LIMIT_MS. The self-check makes rt_queue_is_due true for all channels. */
+static void wait_for_release(struct rt_context *c) {
+  static const struct timespec pause = {.tv_nsec = 1000000};
+  while (atomic_load(&c->held))
+    nanosleep(&pause, NULL);
+}
+
+/* The slow path of rt_slice_begin: the queue is dead, state must be emitted first, the context is
+ * held, or the ring may be full. */
 __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload_bytes,
                                                   struct rt_slice *s) {
   if (rt_queue_dead(q)) {
     rt_context_explain(q->context);
     return -EIO;
   }
+  wait_for_release(q->context);
   struct rt_channel *ch = q->channel;
   uint64_t start = ch->slice_head, need = payload_bytes + PUSHBUFFER_BYTES_MAX;
   uint64_t rest = RT_SLICES_BYTES - start % RT_SLICES_BYTES;

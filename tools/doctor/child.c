@@ -148,6 +148,11 @@ static enum verdict judge_step(struct doctor *d, enum step_id id, pid_t pid, boo
   }
   for (int i = 0; i < MEASURES; i++)
     d->measures[i] = d->result->measures[i] ? d->result->measures[i] : d->measures[i];
+  if (d->result->has_textures) {
+    d->has_textures = true;
+    d->textures = d->result->textures;
+    memcpy(d->board, d->result->board, sizeof(d->board));
+  }
   if (d->result->skipped)
     return VERDICT_NOT_RUN;
   return d->result->passed ? VERDICT_PASS : VERDICT_FAIL;

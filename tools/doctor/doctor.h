@@ -3,6 +3,7 @@
 #define TEGRACL_DOCTOR_H
 
 #include "base/clock.h"
+#include "runtime/context/texture_check.h"
 #include "runtime/queue/queue.h"
 #include "tools/doctor/report.h"
 
@@ -39,7 +40,8 @@ enum step_id {
   STEP_ATOMICS,
   STEP_SPEED,
   STEP_IDLE,
-  STEP_COPY_OWN, /* this and later steps are the most likely to end a channel */
+  STEP_TEXTURES, /* this and later steps are the most likely to end a channel */
+  STEP_COPY_OWN,
   STEP_COPY,
   STEP_COPY_BARE,
   STEP_CILP,
@@ -67,6 +69,7 @@ enum measure {
   MEASURE_QUEUE,
   MEASURE_IDLE,
   MEASURE_GROUPS,
+  MEASURE_TEXTURES,
   MEASURES,
 };
 extern const char *const doctor_measures[MEASURES];
@@ -78,6 +81,9 @@ struct step_result {
   bool skipped;                /* the step did not apply */
   uint64_t measures[MEASURES]; /* 0: not measured */
   char remedy[512];            /* first advice of the step, or "" */
+  bool has_textures;           /* STEP_TEXTURES has answers */
+  struct rt_texture_answers textures;
+  char board[64]; /* rt_device_info.board */
 };
 
 struct doctor_options {
@@ -95,6 +101,9 @@ struct doctor {
   struct rt_device *device; /* device of the running step, opened in its process */
   enum verdict verdicts[STEPS];
   uint64_t measures[MEASURES];
+  bool has_textures;
+  struct rt_texture_answers textures;
+  char board[64];             /* that has the textures */
   struct step_result *result; /* result of the running step, or NULL */
 };
 
@@ -222,6 +231,7 @@ bool step_crowd(struct doctor *doctor);
 bool step_atomics(struct doctor *doctor);
 bool step_speed(struct doctor *doctor);
 bool step_idle(struct doctor *doctor);
+bool step_textures(struct doctor *doctor);
 bool step_copy_own(struct doctor *doctor);
 bool step_copy_bare(struct doctor *doctor);
 bool step_cilp(struct doctor *doctor);

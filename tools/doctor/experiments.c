@@ -456,3 +456,31 @@ bool step_beyond(struct doctor *d) {
   }
   return true;
 }
+
+/* ---- texture units -------------------------------------------------------------------------- */
+
+/* Runs the driver's self-check, whose answers the driver uses from then on. A fault of the GPU is
+ * an answer. */
+bool step_textures(struct doctor *d) {
+  struct rt_texture_answers answers;
+  char failed[256];
+  const uint64_t start = base_clock_ns();
+  const int error = rt_texture_check_run(d->device, d->options.timeout_ns, &answers);
+  if (error == -ETIMEDOUT && d->result)
+    d->result->no_answer = true;
+  if (error)
+    return doctor_say_failure(d);
+  doctor_record(d, MEASURE_TEXTURES, base_clock_ns() - start);
+  if (d->result) {
+    d->result->textures = answers;
+    snprintf(d->result->board, sizeof(d->result->board), "%s", rt_device_info(d->device)->board);
+    d->result->has_textures = true;
+  }
+  rt_texture_answers_print(&answers, failed, sizeof(failed));
+  if (*failed)
+    doctor_say(d, "wrong, so software does these: %s", failed);
+  else
+    doctor_say(d, "all that the driver uses is right: images are fast once the driver has these "
+                  "results");
+  return !*failed;
+}

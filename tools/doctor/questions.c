@@ -37,6 +37,10 @@ static const char *choice_word(enum verdict verdict) {
   return verdict == VERDICT_PASS ? "yes" : verdict == VERDICT_NOT_RUN ? "unknown" : "no";
 }
 
+static void put_texture(void *out, const char *name, const char *value) {
+  fprintf(out, ",\n  \"texture.%s\": \"%s\"", name, value);
+}
+
 /* No string needs escaping: they are words of this program or names of releases. */
 void doctor_write_json(struct doctor *d, FILE *out) {
   struct rt_board_identity here;
@@ -49,6 +53,8 @@ void doctor_write_json(struct doctor *d, FILE *out) {
     if (doctor_steps[i].choice)
       fprintf(out, ",\n  \"choice.%s\": \"%s\"", doctor_steps[i].choice,
               choice_word(d->verdicts[i]));
+  if (d->has_textures)
+    rt_texture_answers_store(&d->textures, d->board, put_texture, out);
   for (unsigned i = 0; i < STEPS; i++)
     fprintf(out, ",\n  \"step.%s\": \"%s\"", doctor_steps[i].key, doctor_verdict(d->verdicts[i]));
   for (unsigned i = 0; i < MEASURES; i++)

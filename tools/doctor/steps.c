@@ -253,6 +253,14 @@ const struct step doctor_steps[STEPS] = {
                    .remedy = "keep the GPU powered: echo on | sudo tee "
                              "/sys/devices/platform/gpu.0/power/control; " REPORT_IT,
                    .question = "work after railgating"},
+    [STEP_TEXTURES] = {.key = "textures",
+                       .name = "texture units",
+                       .does = "read and write images of all formats",
+                       .needs = STEP_BIT(STEP_LAUNCH_DRIVER),
+                       .run = step_textures,
+                       .meaning = "the texture units do not do all that the driver uses them for",
+                       .remedy = "software does what is wrong, which is slower; " REPORT_IT,
+                       .question = "images that the texture units read and write"},
     [STEP_COPY_OWN] = {.key = "copy-own",
                        .name = "copy engine, own channel",
                        .does = "class C7B5 on a channel without compute work",
@@ -345,4 +353,5 @@ const char *const doctor_measures[MEASURES] = {[MEASURE_WAKE] = "fence_wake_ns",
                                                [MEASURE_SHORT_WFI] = "short_work_wfi_ns",
                                                [MEASURE_QUEUE] = "queue_create_ns",
                                                [MEASURE_IDLE] = "after_idle_ns",
-                                               [MEASURE_GROUPS] = "groups_of_48k_per_sm"};
+                                               [MEASURE_GROUPS] = "groups_of_48k_per_sm",
+                                               [MEASURE_TEXTURES] = "texture_check_ns"};

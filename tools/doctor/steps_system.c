@@ -20,10 +20,10 @@
 /* Prints whether the driver uses the results of an earlier run. */
 static void say_board_file(struct doctor *d) {
   struct rt_board_identity here;
-  struct rt_choices choices = {0};
+  struct rt_board_results results = {0};
   char why[256];
   rt_board_identify(false, &here);
-  const int result = rt_board_read(RT_BOARD_FILE, 0, 0, &here, &choices, why);
+  const int result = rt_board_read(RT_BOARD_FILE, 0, 0, &here, &results, why);
   if (result < 0)
     doctor_say(d, "%s does not exist: the driver uses its default choices", RT_BOARD_FILE);
   else if (result == 0)

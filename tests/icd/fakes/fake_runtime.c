@@ -345,7 +345,7 @@ void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news) {}
 
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size) {}
 
-void rt_texture_check(struct rt_context *context, const uint32_t *formats, size_t count) {}
+void rt_texture_check(struct rt_context *context) {}
 
 bool rt_texture_may_read(const struct rt_device *device) {
   return false;
