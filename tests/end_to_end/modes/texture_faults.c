@@ -1,7 +1,8 @@
 /* Reads and writes images in the ways that can fail if the texture units do, and compares the
  * results with the CPU. texture_faults.py plants the faults.
  *
- * texture_faults [busy]    busy: the first image is created while a kernel runs
+ * texture_faults [busy|formats]    busy: the first image is created while a kernel runs
+ *                                  formats: only creates an image of each format
  */
 #include <math.h>
 #include <stdbool.h>
@@ -342,12 +343,31 @@ static void check_busy(void) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+static void create_all_formats(void) {
+  enum { FORMATS_MAX = 128 };
+  cl_image_format formats[FORMATS_MAX];
+  cl_uint count;
+  CHECK_CL(clGetSupportedImageFormats(opencl.context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D,
+                                      FORMATS_MAX, formats, &count),
+           CL_SUCCESS);
+  for (cl_uint i = 0; i < count; i++)
+    CHECK_CL(clReleaseMemObject(make_image(CL_MEM_OBJECT_IMAGE2D, formats[i].image_channel_order,
+                                           formats[i].image_channel_data_type, 0, NULL, NULL)),
+             CL_SUCCESS);
+  printf("%u formats\n", count);
+}
+
 int main(int words, char **word) {
   static const cl_addressing_mode modes[] = {CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP,
                                              CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT};
   opencl_open(&opencl);
   if (words > 1 && !strcmp(word[1], "busy"))
     check_busy();
+  if (words > 1 && !strcmp(word[1], "formats")) {
+    create_all_formats();
+    opencl_close(&opencl);
+    return 0;
+  }
   for (int form = 0; form < FORMS; form++)
     for (int mode = 0; mode < 4; mode++)
       check_form((enum form)form, modes[mode]);
