@@ -56,6 +56,9 @@ class Json(unittest.TestCase):
         self.assertEqual(self.found['step.host'], 'pass')
         self.assertEqual(self.found['step.opencl'], 'FAIL')
         self.assertEqual(self.found['step.suspend'], 'not run')
+        self.assertEqual(self.found['step.textures'], 'pass')
+        self.assertEqual(self.found['texture.rows'], 'yes')
+        self.assertEqual(self.found['texture.RGBA.UNORM_INT8'], 'reads filters stores')
         self.assertGreater(self.found['measured.launch_ns'], 0)
 
     def test_the_driver_chooses_by_them(self):

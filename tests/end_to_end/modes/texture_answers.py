@@ -61,7 +61,7 @@ class StoredAnswers(unittest.TestCase):
     def test_healthy_texture_units_are_used(self):
         self.assertIn('   pass      texture units\n', self.report)
         self.write()
-        for images in '', 'auto', 'checked':
+        for images in '', 'checked':
             right, said = run(self.path, images=images)
             self.assertTrue(right, said)
             self.assertIn(FOUND + 'all right', said)
@@ -86,9 +86,14 @@ class StoredAnswers(unittest.TestCase):
             right, said = run(self.path, FAULT)
             self.assertTrue(right, said)
             self.assertIn(why + ': software reads all images', said)
-            right, said = run(self.path, FAULT, 'checked')
-            self.assertTrue(right, said)
-            self.assertIn(SELF_CHECK + 'software does these: samplers', said)
+            self.assertNotIn(SELF_CHECK, said)
+
+    def test_without_answers_the_driver_may_check(self):
+        self.write(**{'texture.check': '0123456789abcdef'})
+        right, said = run(self.path, FAULT, 'checked')
+        self.assertTrue(right, said)
+        self.assertIn(NONE_STORED, said)
+        self.assertRegex(said, SELF_CHECK + '(software does these: samplers|undecided)')
 
     def test_without_answers_software_reads(self):
         right, said = run('0', FAULT)
@@ -109,11 +114,10 @@ class StoredAnswers(unittest.TestCase):
             self.assertIn(f'wrong, so software does these: {wrong}', report)
             self.assertIn('   FAIL      texture units\n', report)
             self.assertIn('   pass      copy engine\n', report)  # later steps are not affected
-            for images in '', 'checked':
-                right, said = run(self.path, fault, images)
-                self.assertTrue(right, said)
-                self.assertIn(f'{FOUND}software does these: {wrong}', said)
-                self.assertNotIn(SELF_CHECK, said)
+            right, said = run(self.path, fault)
+            self.assertTrue(right, said)
+            self.assertIn(f'{FOUND}software does these: {wrong}', said)
+            self.assertNotIn(SELF_CHECK, said)
 
 
 if __name__ == '__main__':
