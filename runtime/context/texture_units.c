@@ -15,7 +15,7 @@
 
 /* After a self-check that was not finished, the next one waits, because each may take
  * RT_TEXTURE_CHECK_LIMIT_MS. */
-enum { TRIES_MAX = 5, PAUSE_MS = 1000 };
+enum { TRIES_MAX = 5, PAUSE_MS = 1000, BUSY_PAUSE_MS = 20 };
 
 /* ---- an idle GPU --------------------------------------------------------------------------- */
 
@@ -135,9 +135,11 @@ static void decide(struct rt_texture_units *units, struct run *run) {
   }
   if (!error)
     return;
-  /* The busy GPU cost nothing. */
-  if (error == -EBUSY)
+  /* A busy GPU cost little, and says nothing about the texture units. */
+  if (error == -EBUSY) {
+    units->next_ns = base_clock_ns() + BUSY_PAUSE_MS * UINT64_C(1000000);
     return;
+  }
   if (++units->tries == TRIES_MAX) { /* software reads all images */
     memset(&units->answers, 0, sizeof(units->answers));
     atomic_store(&units->decided, true);
