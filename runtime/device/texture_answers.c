@@ -83,7 +83,7 @@ bool rt_texture_stored_is_complete(const struct rt_texture_stored *s) {
 /* Copies the board's name without the characters that the file cannot have. */
 static void clean_board(const char *board, char clean[64]) {
   size_t n = 0;
-  for (; board[n] && n < 63; n++)
+  for (; n < 63 && board[n]; n++)
     clean[n] = board[n] >= ' ' && board[n] < 0x7f && !strchr("\"\\", board[n]) ? board[n] : '?';
   clean[n] = 0;
 }
