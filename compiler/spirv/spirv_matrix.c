@@ -242,12 +242,6 @@ static void put_extension(struct words *out) {
   words_emit(out, OP_EXTENSION, words, sizeof words / sizeof *words);
 }
 
-/* Loads and stores of matrices demand this alignment, but the variable's type does not give it. */
-static void align_variable(struct rewording *r, const uint32_t *word) {
-  if (word[3] == STORAGE_WORKGROUP && word[2] < r->m.old_bound && !r->m.aligned[word[2]])
-    EMIT(&r->decorations, OP_DECORATE, word[2], DECORATION_ALIGNMENT, CC_MATRIX_ALIGNMENT);
-}
-
 /* Emits what replaces an instruction. Returns false if it is kept. */
 static bool reword(struct rewording *r, const uint32_t *word) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
@@ -269,10 +263,6 @@ static bool reword(struct rewording *r, const uint32_t *word) {
     else /* only declared; what it is does not matter */
       EMIT(r->out, OP_TYPE_STRUCT, word[1], word[2]);
     return true;
-  case OP_VARIABLE:
-    if (instruction.length > 3)
-      align_variable(r, word);
-    return false;
   case OP_CONSTANT_COMPOSITE:
   case OP_SPEC_CONSTANT_COMPOSITE:
   case OP_COMPOSITE_CONSTRUCT:
@@ -372,8 +362,7 @@ enum cc_status spirv_matrices(uint32_t **words, size_t *count, struct text *log)
   r->m.kind = calloc(bound, sizeof *r->m.kind);
   r->m.use = calloc(bound, sizeof *r->m.use);
   r->m.holds = calloc(bound, sizeof *r->m.holds);
-  r->m.aligned = calloc(bound, sizeof *r->m.aligned);
-  if (r->m.place_of && r->m.type_of && r->m.kind && r->m.use && r->m.holds && r->m.aligned) {
+  if (r->m.place_of && r->m.type_of && r->m.kind && r->m.use && r->m.holds) {
     status = matrix_check(&r->m) ? CC_OK : CC_BUILD_FAILURE;
     if (status == CC_OK)
       reword_all(r);
@@ -397,7 +386,6 @@ enum cc_status spirv_matrices(uint32_t **words, size_t *count, struct text *log)
   free(r->m.kind);
   free(r->m.use);
   free(r->m.holds);
-  free(r->m.aligned);
   free(r);
   return status;
 }

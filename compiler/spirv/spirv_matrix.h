@@ -28,7 +28,6 @@ struct matrices {
   uint8_t *use;                    /* by id of a matrix type */
   bool *holds; /* by id of a type: whether it is of matrices, or of structs or arrays that have some
                 */
-  bool *aligned;         /* by id: whether it has the decoration Alignment */
   uint32_t void_type;    /* id; 0 if the module has none */
   uint32_t integer_type; /* id of the first integer type with 32 bits; 0 if there is none */
 };

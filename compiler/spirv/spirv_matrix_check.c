@@ -85,9 +85,6 @@ static bool find_definitions(struct matrices *m) {
         ((instruction.opcode >= OP_TYPE_VOID && instruction.opcode <= OP_TYPE_FUNCTION) ||
          instruction.opcode == OP_TYPE_MATRIX) &&
         length > 1;
-    if (instruction.opcode == OP_DECORATE && length > 3 && word[2] == DECORATION_ALIGNMENT &&
-        word[1] < m->old_bound)
-      m->aligned[word[1]] = true;
     if ((!typed && !is_type) || word[typed ? 2 : 1] >= m->old_bound)
       continue;
     const uint32_t id = word[typed ? 2 : 1];
@@ -198,6 +195,14 @@ static bool check_pointer(const struct matrices *m, const uint32_t *word) {
                 word[1], word[2]);
 }
 
+/* Whether an argument of this type is of matrices, or a pointer to a private copy of a struct that
+ * has some, which is how kernels take structs. */
+static bool passes_matrices(const struct matrices *m, uint32_t type) {
+  const uint32_t *word = matrix_definition(m, type);
+  return holds(m, type) || (matrix_is_made_by(word, OP_TYPE_POINTER, 4) &&
+                            word[2] == STORAGE_FUNCTION && holds(m, word[3]));
+}
+
 /* OpEntryPoint model function name... */
 static bool check_kernel(const struct matrices *m, const uint32_t *word) {
   enum { FUNCTION_TYPE = 4 };
@@ -206,8 +211,8 @@ static bool check_kernel(const struct matrices *m, const uint32_t *word) {
     return true;
   const uint32_t *type = matrix_definition(m, function[FUNCTION_TYPE]);
   for (size_t i = 3; matrix_is_made_by(type, OP_TYPE_FUNCTION, i + 1); i++)
-    if (holds(m, type[i]))
-      return refuse(m, "kernel %u has a matrix as its argument %zu", word[2], i - 3);
+    if (passes_matrices(m, type[i]))
+      return refuse(m, "kernel %u has a matrix as its argument %zu, or in it", word[2], i - 3);
   return true;
 }
 
@@ -399,12 +404,29 @@ static bool takes_numbers(enum spirv_opcode opcode) {
          (opcode >= OP_CONVERT_F_TO_U && opcode < OP_CONTROL_BARRIER);
 }
 
+static bool is_composite(enum spirv_opcode opcode) {
+  return opcode == OP_CONSTANT_COMPOSITE || opcode == OP_SPEC_CONSTANT_COMPOSITE ||
+         opcode == OP_COMPOSITE_CONSTRUCT;
+}
+
+/* A vector may be made of shorter vectors, but not of matrices. */
+static bool check_vector(const struct matrices *m, const uint32_t *word) {
+  if (!matrix_is_made_by(matrix_definition(m, word[1]), OP_TYPE_VECTOR, 4))
+    return true;
+  for (size_t i = 3; i < spirv_instruction_at(word).length; i++)
+    if (matrix_of(m, word[i]))
+      return refuse(m, "%u, a matrix, is a component of the vector %u", word[i], word[2]);
+  return true;
+}
+
 static bool check_other(const struct matrices *m, const uint32_t *word) {
   enum { SET_OPERANDS = 5 };
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   const size_t first = instruction.opcode == OP_EXT_INST   ? SET_OPERANDS
                        : takes_numbers(instruction.opcode) ? 3
                                                            : instruction.length;
+  if (is_composite(instruction.opcode) && !check_vector(m, word))
+    return false;
   for (size_t i = first; i < first + 2 && i < instruction.length; i++)
     if (matrix_of(m, word[i]))
       return refuse(m, "%u, a matrix, is an operand of an instruction with opcode %u", word[i],

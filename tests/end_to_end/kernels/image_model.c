@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/end_to_end/half_value.h"
+
 static int channels_of(cl_channel_order order) {
   switch (order) {
   case CL_RG:
@@ -60,14 +62,6 @@ bool model_is_integer(const cl_image_format *format) {
 
 static bool is_srgb(const cl_image_format *format) {
   return format->image_channel_order == CL_sRGBA || format->image_channel_order == CL_sBGRA;
-}
-
-static double half_value(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double size = exponent == 31  ? mantissa ? NAN : INFINITY
-                      : exponent == 0 ? ldexp(mantissa, -24)
-                                      : ldexp(1024 + mantissa, exponent - 25);
-  return bits & 0x8000 ? -size : size;
 }
 
 static double channel_value(cl_channel_type type, const void *at) {

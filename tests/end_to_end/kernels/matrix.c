@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/end_to_end/half_value.h"
 #include "tests/end_to_end/opencl.h"
 
 enum { LANES = 32, LINES = 16, WORDS = 4, WORD_BITS = 32, MEMORY = 8192, ITEMS = 64, ROUNDS = 24 };
@@ -46,14 +47,6 @@ static uint32_t bits_of(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
-}
-
-static double half_value(uint32_t bits) {
-  const int exponent = (int)(bits >> 10 & 31);
-  const double fraction = bits & 1023;
-  const double size =
-      exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24); /* not infinite */
-  return bits & 0x8000 ? -size : size;
 }
 
 /* Rounds to 10 bits of fraction, ties away from 0. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "icd/cl_tegracl.h"
+#include "tests/end_to_end/half_value.h"
 #include "tests/end_to_end/spirv/spirv.h"
 #include "tests/end_to_end/spirv/spirv_builder.h"
 
@@ -99,14 +100,6 @@ static uint64_t random_state = 1;
 static uint32_t random_bits(void) {
   random_state = random_state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(random_state >> 32);
-}
-
-static double half_value(uint32_t bits) {
-  const int exponent = (int)(bits >> 10 & 31);
-  const double fraction = bits & 1023;
-  const double size =
-      exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24); /* not infinite */
-  return bits & 0x8000 ? -size : size;
 }
 
 /* The half of a value that is a normal one, or 0. */
@@ -994,7 +987,9 @@ enum mistake {
   REMAINDER,
   DOT_PRODUCT,
   MATRIX_ARGUMENT,
+  STRUCT_ARGUMENT,
   MATRIX_IN_WORKGROUP,
+  MATRIX_IN_VECTOR,
   TWO_ELEMENTS,
   LENGTH_OF_NUMBER,
   WRONG_CALL,
@@ -1030,7 +1025,9 @@ static const char *const messages[MISTAKES] = {
     [REMAINDER] = "is the result of an instruction with opcode 140",
     [DOT_PRODUCT] = "is an operand of an instruction with opcode 148",
     [MATRIX_ARGUMENT] = "has a matrix as its argument 0",
+    [STRUCT_ARGUMENT] = "has a matrix as its argument 0, or in it",
     [MATRIX_IN_WORKGROUP] = "points to matrices in storage class 4",
+    [MATRIX_IN_VECTOR] = "a matrix, is a component of the vector",
     [TWO_ELEMENTS] = "is not made of one value of the elements' type",
     [LENGTH_OF_NUMBER] = "is not the length of a matrix type",
     [WRONG_CALL] = "OpFunctionCall Argument", /* by spirv-val */
@@ -1038,7 +1035,7 @@ static const char *const messages[MISTAKES] = {
     [NO_EXTENSION] = "requires the extension SPV_KHR_cooperative_matrix",
 };
 
-/* A kernel of one argument, a matrix, which is no kernel. */
+/* A kernel with one argument of a type with matrices, which kernels must not have. */
 static void make_matrix_kernel(struct builder *b, uint32_t matrix) {
   const uint32_t function = new_id(b), nothing = void_type(b);
   const uint32_t type = TYPE(b, OP_TYPE_FUNCTION, nothing, matrix);
@@ -1079,6 +1076,8 @@ static void make_mistake(struct builder *b, enum mistake mistake) {
     PUT(b, TYPES, OP_TYPE_VOID, a_type);
   if (mistake == MATRIX_ARGUMENT)
     make_matrix_kernel(b, a_type);
+  if (mistake == STRUCT_ARGUMENT)
+    make_matrix_kernel(b, pointer_to(b, STORAGE_FUNCTION, TYPE(b, OP_TYPE_STRUCT, half, a_type)));
   if (mistake == MATRIX_IN_WORKGROUP)
     pointer_to(b, STORAGE_WORKGROUP, TYPE(b, OP_TYPE_STRUCT, half, a_type));
   if (mistake == WRONG_CALL)
@@ -1127,6 +1126,8 @@ static void make_mistake(struct builder *b, enum mistake mistake) {
     const uint32_t one = CONSTANT(b, OP_CONSTANT, half, 0x3c00);
     VALUE(b, OP_COMPOSITE_CONSTRUCT, a_type, one, one);
   }
+  if (mistake == MATRIX_IN_VECTOR)
+    VALUE(b, OP_COMPOSITE_CONSTRUCT, TYPE(b, OP_TYPE_VECTOR, half, 16), x, x);
   if (mistake == LENGTH_OF_NUMBER)
     VALUE(b, OP_MATRIX_LENGTH, uint, half);
   if (mistake == WRONG_CALL)
