@@ -8,7 +8,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkgconf python3 clang-15 llvm-15
   libclang-common-15-dev opencl-c-headers ocl-icd-libopencl1 ocl-icd-opencl-dev libxxhash-dev
   libcmocka-dev libelf-dev llvm-spirv-15 spirv-tools libpng-dev libjpeg62-turbo-dev libssl-dev clinfo python-matplotlib-data)
 check_packages=(binutils clang-format-14 clang-tidy-14 clpeak codespell cppcheck ffmpeg git
-  groff-base hashcat hcxkeys libclblast1 libclfft2 python3-numpy python3-pyopencl strace)
+  groff-base hashcat hcxkeys leela-zero libclblast1 libclfft2 python3-numpy python3-pyopencl strace)
 arm64_packages=(gcc-aarch64-linux-gnu qemu-user)
 
 say() { printf '\n== %s\n' "$*"; }

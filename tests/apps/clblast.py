@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """Compares CLBlast (Debian's libclblast1) with numpy: BLAS routines of the three levels, in its five
-precisions.
+precisions, and the product of matrices that exchanges values between lanes by inline PTX.
 
     tests/apps/clblast.py          single and half precision
     tests/apps/clblast.py --all    double and complex as well (some minutes)
 """
 import ctypes
+import json
+import os
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pyopencl as cl
@@ -73,6 +77,44 @@ def check(name, got, expected, kind, bound):
     checked += 1
 
 
+def override(kernel, letter, parameters):
+    """Sets parameters of a kernel that CLBlast otherwise takes from its database."""
+    count = len(parameters)
+    names = (ctypes.c_char_p * count)(*(name.encode() for name in parameters))
+    values = (ctypes.c_size_t * count)(*parameters.values())
+    status = blas.CLBlastOverrideParameters(
+        ctypes.c_void_p(context.devices[0].int_ptr), ctypes.c_char_p(kernel.encode()),
+        ctypes.c_int(PRECISION_NUMBERS[letter]), ctypes.c_size_t(count), names, values)
+    assert status == 0, f"CLBlastOverrideParameters returned {status}"
+
+
+def run_shuffles():
+    """CLBlast 1.5.3 uses inline PTX (shfl.sync) if a lane computes 32 columns; it has no wmma."""
+    override("GemmRoutine", "S", {"XGEMM_MIN_INDIRECT_SIZE": 1})
+    override("Xgemm", "S", {
+        "GEMMK": 1, "KREG": 4, "KWG": 1, "KWI": 1, "MDIMA": 32, "MDIMC": 32, "MWG": 64, "NDIMB": 2,
+        "NDIMC": 2, "NWG": 64, "SA": 0, "SB": 0, "STRM": 0, "STRN": 0, "VWM": 1, "VWN": 1})
+    m, n, k = 65, 40, 100
+    a, b, c = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+    bc = buffer(c)
+    call("Sgemm", ROW_MAJOR, NO, NO, m, n, k, ctypes.c_float(.75), buffer(a), 0, k, buffer(b), 0, n,
+         ctypes.c_float(-1.25), bc, 0, n)
+    check("Sgemm with shuffles", bc, .75 * (a.astype(float) @ b) - 1.25 * c, np.float32, 1e-5)
+
+
+def check_shuffles():
+    """Runs that in another process, and counts the shuffles."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = f"{folder}/profile.json"
+        subprocess.run([sys.executable, __file__, "--shuffles"], check=True,
+                       env={**os.environ, "TEGRACL_EMULATOR": "profile:" + profile})
+        with open(profile) as file:
+            kernels = {k["kernel"]: k["warp_instructions"] for k in json.load(file)["kernels"]}
+    shuffles = kernels["Xgemm"].get("warp-wide", 0)
+    assert shuffles > 0, f"no lane exchanged a value: {kernels}"
+    return shuffles
+
+
 def run(letter):
     kind, wide, bound, scalar = PRECISIONS[letter]
 
@@ -116,12 +158,7 @@ def run(letter):
         same(name, by, alpha * (a @ x) + beta * y)
     # from this size on CLBlast uses its second kernel for the matrix product
     for name, least in (("gemm", 1 << 20), ("gemm with copies", 1)):
-        key, value = ctypes.c_char_p(b"XGEMM_MIN_INDIRECT_SIZE"), ctypes.c_size_t(least)
-        status = blas.CLBlastOverrideParameters(
-            ctypes.c_void_p(context.devices[0].int_ptr), ctypes.c_char_p(b"GemmRoutine"),
-            ctypes.c_int(PRECISION_NUMBERS[letter]), ctypes.c_size_t(1), ctypes.byref(key),
-            ctypes.byref(value))
-        assert status == 0, f"CLBlastOverrideParameters returned {status}"
+        override("GemmRoutine", letter, {"XGEMM_MIN_INDIRECT_SIZE": least})
         bc = give(c)
         call(letter + "gemm", ROW_MAJOR, NO, TRANSPOSED, m, n, k, a_scalar, give(a), 0, k, give(b),
              0, k, b_scalar, bc, 0, n)
@@ -139,7 +176,10 @@ def run(letter):
               kind, 10 * bound)
 
 
+if "--shuffles" in sys.argv[1:]:
+    run_shuffles()
+    sys.exit()
 print(context.devices[0].platform.name, context.devices[0].name)
 for letter in PRECISIONS if "--all" in sys.argv[1:] else "SH":
     run(letter)
-print(f"{checked} results of CLBlast equal numpy's")
+print(f"{checked} results of CLBlast equal numpy's, and one that took {check_shuffles()} shuffles")

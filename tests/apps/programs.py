@@ -452,49 +452,8 @@ def openmm():
     return done
 
 
-def leelaz():
-    """A small network with random weights: the package compares OpenCL with the CPU."""
-    generator = np.random.default_rng(4)
-    channels, blocks = 32, 2
-
-    def line(*values):
-        return " ".join(f"{v:.6g}" for v in np.concatenate([np.ravel(v) for v in values]))
-
-    def convolution(outputs, inputs, size):
-        weights = generator.normal(0, (2 / (inputs * size * size)) ** .5, outputs * inputs * size ** 2)
-        return [line(weights), line(np.zeros(outputs)), line(np.zeros(outputs)),
-                line(np.ones(outputs))]
-    lines = ["1"] + convolution(channels, 18, 3)
-    for _ in range(2 * blocks):
-        lines += convolution(channels, channels, 3)
-    lines += convolution(2, channels, 1)
-    lines += [line(generator.normal(0, .3, 722 * 362)), line(np.zeros(362))]
-    lines += convolution(1, channels, 1)
-    lines += [line(generator.normal(0, .05, 361 * 256)), line(np.zeros(256)),
-              line(generator.normal(0, .05, 256)), line(np.zeros(1))]
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/weights.txt", "w") as file:
-            file.write("\n".join(lines) + "\n")
-        heatmaps = []
-        for option in ["--cpu-only"], ["--precision", "single"]:
-            done = subprocess.run(["leelaz", "-g", "-w", f"{folder}/weights.txt", "-t", "1",
-                                   "--noponder", *option],
-                                  input="play b d4\nplay w q16\nheatmap\nquit\n", text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
-            rows = [l.split() for l in done.stdout.splitlines()]
-            rows = [[int(v) for v in r] for r in rows if len(r) == 19 and all(v.isdigit() for v in r)]
-            if len(rows) < 19:
-                raise SystemExit(done.stdout[-3000:])
-            heatmaps.append(np.array(rows[-19:]))
-    most = np.abs(heatmaps[0] - heatmaps[1]).max()
-    if most > 1:
-        raise SystemExit(f"the heat maps differ by {most} of 1000")
-    return [f"a random network's moves differ by at most {most} of 1000 from the CPU's"]
-
-
 NAMES = {"pyfai": "pyFAI", "pyfai_tests": "pyFAI"}
-DEBIAN = {"x264": "x264", "darktable": "darktable", "gegl": "gegl", "openmm": "libopenmm-plugins",
-          "leelaz": "leela-zero"}
+DEBIAN = {"x264": "x264", "darktable": "darktable", "gegl": "gegl", "openmm": "libopenmm-plugins"}
 
 
 def version(name):
