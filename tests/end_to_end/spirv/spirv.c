@@ -508,6 +508,34 @@ static void modes(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
+/* A module with extensions that only give hints computes the same as without them. */
+static void hints(struct opencl *opencl, int count, char **files) {
+  const cl_uint steps = 4; /* each adds half of the first value */
+  const size_t items = ITEMS;
+  cl_float data[ITEMS];
+  cl_int error;
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(opencl, &module);
+  module_build(opencl, program, "");
+  cl_kernel kernel = clCreateKernel(program, "hints", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (int i = 0; i < ITEMS; i++)
+    data[i] = (cl_float)i;
+  cl_mem mem = buffer(opencl, sizeof data, data);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof mem, &mem), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof steps, &steps), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(opencl->queue, mem, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL),
+           CL_SUCCESS);
+  for (int i = 0; i < ITEMS; i++)
+    CHECK(data[i] == 3 * (cl_float)i);
+  CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 /* Sums quarters, starting at 0, or at 1/4 in local memory. Each work-item must get a different
  * old value. */
 static void half_sums(struct opencl *opencl, int count, char **files) {
@@ -692,7 +720,7 @@ static const struct {
              {"refused", refused},   {"queries", queries},     {"missing", missing},
              {"reworded", reworded}, {"modes", modes},         {"half_sums", half_sums},
              {"beyond", beyond},     {"endless", endless},     {"float_atomics", float_atomics},
-             {"images", images}};
+             {"images", images},     {"hints", hints}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
