@@ -28,12 +28,25 @@ static size_t cells_bytes(const struct emu_mapping *m) {
   return m->size / SM_CELL_BYTES * SM_CELL_SIZE;
 }
 
+static size_t rows_bytes(const struct emu_mapping *m) {
+  return m->size / SM_ROW_BYTES * SM_ROW_SIZE;
+}
+
+static void reserve_records(const struct emu_mapping *m, struct sm_memory_shadow *shadow) {
+  shadow->cells = reserve_zeroed(cells_bytes(m));
+  shadow->rows = shadow->cells ? reserve_zeroed(rows_bytes(m)) : NULL;
+  if (shadow->rows || !shadow->cells)
+    return;
+  munmap(shadow->cells, cells_bytes(m));
+  shadow->cells = NULL;
+}
+
 void emu_shadow_create(struct emu_mapping *m) {
   if (!emu_options()->check || m->kernel)
     return;
   m->shadow = calloc(1, sizeof(*m->shadow));
   if (m->shadow && m->size <= RACES_BYTES_MAX)
-    m->shadow->cells = reserve_zeroed(cells_bytes(m));
+    reserve_records(m, m->shadow);
 }
 
 void emu_shadow_destroy(struct emu_mapping *m) {
@@ -41,6 +54,8 @@ void emu_shadow_destroy(struct emu_mapping *m) {
     return;
   if (m->shadow->cells)
     munmap(m->shadow->cells, cells_bytes(m));
+  if (m->shadow->rows)
+    munmap(m->shadow->rows, rows_bytes(m));
   if (m->shadow->written)
     munmap(m->shadow->written, m->size);
   free(m->shadow);

@@ -12,12 +12,15 @@
 
 /* Check mode: records of a range of memory. The arrays are initially zero. */
 struct sm_cell;
+struct sm_row;
 struct sm_memory_shadow {
   uint8_t *written;      /* 1 for each initialised byte; NULL if all are */
   struct sm_cell *cells; /* one for each SM_CELL_BYTES; NULL disables the check for races */
+  struct sm_row *rows;   /* one for each SM_ROW_BYTES; NULL if cells is */
   bool read_only, write_only;
 };
 enum { SM_CELL_BYTES = 4, SM_CELL_SIZE = 64 /* sizeof(struct sm_cell) */ };
+enum { SM_ROW_BYTES = 64, SM_ROW_SIZE = 128 /* sizeof(struct sm_row) */ };
 
 /* A range of GPU virtual addresses that is contiguous in host memory. */
 struct sm_range {

@@ -175,6 +175,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THREADS = 8 };
 enum { SPLIT_BYTES = 4096 }; /* between two mappings in the memory of the host */
 static const size_t SHADOW_BYTES = (size_t)SPACE_BYTES / SM_CELL_BYTES * SM_CELL_SIZE;
+static const size_t ROWS_BYTES = (size_t)SPACE_BYTES / SM_ROW_BYTES * SM_ROW_SIZE;
 static const uint64_t SPACE_BASE = 0x2ff000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
@@ -228,11 +229,16 @@ static void report(const struct sm_grid *grid, const struct sm_fault *f) {
           (unsigned long long)(f->other_pc - grid->program));
 }
 
+static void *reserve_records(size_t bytes) {
+  void *p =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
 static bool record_accesses(struct module *m) {
-  void *cells = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  m->shadow.cells = cells == MAP_FAILED ? NULL : cells;
-  return m->shadow.cells != NULL;
+  m->shadow.cells = reserve_records(SHADOW_BYTES);
+  m->shadow.rows = reserve_records(ROWS_BYTES);
+  return m->shadow.cells && m->shadow.rows;
 }
 
 bool module_record(struct module *m) {
@@ -437,6 +443,8 @@ void module_free(struct module *m) {
     return;
   if (m->shadow.cells)
     munmap(m->shadow.cells, SHADOW_BYTES);
+  if (m->shadow.rows)
+    munmap(m->shadow.rows, ROWS_BYTES);
   free(m->shadow.written);
   sm_code_destroy(m->code);
   sm_l1_destroy(m->own_caches);

@@ -148,7 +148,7 @@ static void check_rights(const struct sm_access *a, const struct sm_memory_shado
 }
 
 static void check_bounds(const struct sm_access *a) {
-  const struct sm_parameter *p = sm_pointer_of(a->w, a->u, a->lane);
+  const struct sm_parameter *p = a->one_pointer ? a->pointer : sm_pointer_of(a->w, a->u, a->lane);
   const uint32_t bytes = a->bytes;
   if (!p || (a->at >= p->gpu && a->at + bytes <= p->gpu + p->size))
     return;
@@ -168,6 +168,8 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
   bool found = false;
   a->memory = r->host + offset;
   a->defined = written ? written + offset : NULL;
+  if (r->shadow->rows)
+    sm_row_split(r->shadow, offset);
   for (uint32_t done = 0; r->shadow->cells && done < bytes;) {
     const struct sm_part p = sm_part_of(a->at, bytes, done);
     sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
@@ -181,6 +183,17 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
   return found && a->note->access != SM_ACCESS_STORE;
 }
 
+/* Holds the lock of an address, and no other one. */
+static void hold_lock_of(uint64_t address, pthread_mutex_t **held) {
+  pthread_mutex_t *lock = lock_of(address);
+  if (lock == *held)
+    return;
+  if (*held)
+    pthread_mutex_unlock(*held);
+  pthread_mutex_lock(lock);
+  *held = lock;
+}
+
 static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
   const struct sm_range *r = range_of(a->w->cta, a->at, a->bytes);
   if (!r || !r->shadow || a->at & (a->note->bytes - 1))
@@ -188,13 +201,7 @@ static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
   check_rights(a, r->shadow);
   if (!a->texel)
     check_bounds(a);
-  pthread_mutex_t *lock = lock_of(a->at);
-  if (lock != *held) {
-    if (*held)
-      pthread_mutex_unlock(*held);
-    pthread_mutex_lock(lock);
-    *held = lock;
-  }
+  hold_lock_of(a->at, held);
   a->global = true;
   const bool undefined = global_words(a, r);
   a->global = false;
@@ -260,51 +267,122 @@ static enum sm_space space_of(struct sm_access *a) {
   return SM_SPACE_GLOBAL;
 }
 
+/* Returns the lanes after the first whose address follows that of the lane before them. */
+static uint32_t following_lanes(const uint64_t *address, uint32_t bytes) {
+  uint32_t follows = 0;
+  for (unsigned i = 1; i < SM_LANES; i++)
+    follows |= (uint32_t)(address[i] - address[i - 1] == bytes) << i;
+  return follows;
+}
+
+/* Checks the access of a->lane and the lanes after it to a row of global memory. Returns false if
+ * each of them has to be checked. */
+static bool check_row(struct sm_access *a, pthread_mutex_t **held, uint32_t *undefined) {
+  const struct sm_range *r = range_of(a->w->cta, a->at, SM_ROW_BYTES);
+  const struct sm_parameter *p = a->pointer;
+  if (!r || !r->shadow || !r->shadow->rows || r->shadow->read_only || r->shadow->write_only)
+    return false;
+  const uint64_t offset = a->at - r->gpu;
+  if (!a->one_pointer || offset % SM_ROW_BYTES ||
+      (p && (a->at < p->gpu || a->at + SM_ROW_BYTES > p->gpu + p->size)))
+    return false;
+  hold_lock_of(a->at, held);
+  a->memory = r->host + offset;
+  a->global = true;
+  const bool done = sm_row_access(a, r->shadow, offset, undefined);
+  a->global = false;
+  return done;
+}
+
+/* Returns the number of lanes that access a row, or 0 if there are no rows to look for. */
+static unsigned lanes_of_row(const struct sm_note *note) {
+  return (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC) &&
+                 (note->access == SM_ACCESS_LOAD || note->access == SM_ACCESS_STORE) &&
+                 note->bytes >= SM_CELL_BYTES
+             ? SM_ROW_BYTES / note->bytes
+             : 0;
+}
+
+struct lanes_check {
+  const uint64_t *address;
+  uint32_t data; /* lanes that store an undefined value */
+  uint64_t stored, *origin;
+  pthread_mutex_t *held;
+};
+
+/* Checks the lanes of m one by one. Returns those that read an undefined value. */
+static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+  const struct sm_note *note = a->note;
+  uint32_t undefined = 0;
+  FOR_MASK(i, m) {
+    bool found = false;
+    a->lane = i;
+    a->at = c->address[i];
+    a->bytes = note->bytes;
+    a->origin = c->stored;
+    const enum sm_space space = space_of(a);
+    if (note->space == SM_SPACE_COPY && a->u->ldgsts.zfill) {
+      const uint32_t zeros = a->at & (note->bytes - 1u);
+      a->at -= zeros;
+      a->bytes -= zeros;
+    }
+    if (space == SM_SPACE_GLOBAL)
+      found = global_access(a, &c->held);
+    else if (space == SM_SPACE_SHARED)
+      found = shared_access(a, c->data >> i & 1);
+    else
+      found = local_access(a, c->data >> i & 1);
+    if (!found)
+      continue;
+    undefined |= 1u << i;
+    *c->origin = space == SM_SPACE_GLOBAL ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : a->origin;
+  }
+  return undefined;
+}
+
+/* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */
+static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t m, unsigned lanes) {
+  const uint32_t follows = following_lanes(c->address, a->note->bytes);
+  const uint32_t row = (1u << lanes) - 1;
+  uint32_t undefined = 0;
+  for (unsigned first = 0; first < SM_LANES; first += lanes) {
+    uint32_t found = 0;
+    a->lane = first;
+    a->at = c->address[first];
+    a->bytes = a->note->bytes;
+    if (!(~m >> first & row) && !(~follows >> first & row & ~1u) && check_row(a, &c->held, &found))
+      *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
+    else
+      found = check_lanes(a, c, m & row << first);
+    undefined |= found;
+  }
+  return undefined;
+}
+
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin) {
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
-  const uint64_t stored = *origin;
-  uint32_t undefined = 0;
-  pthread_mutex_t *held = NULL;
+  struct lanes_check c = {.address = address, .data = data, .stored = *origin, .origin = origin};
   struct sm_access a = {.w = w,
                         .u = u,
                         .note = note,
                         .is_write = note->access != SM_ACCESS_LOAD,
                         .strong = note->strong,
                         .touch = sm_touch_by(w, u, note, note->strong)};
-  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
+  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL) {
     sm_addresses_32(w, u, address);
-  else
+  } else {
     sm_addresses(w, u, address);
+    a.one_pointer = sm_pointer_of_all(w, u, &a.pointer);
+  }
   /* LDGSTS may write zeros instead of reading. */
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
-  FOR_MASK(i, reads) {
-    bool found = false;
-    a.lane = i;
-    a.at = address[i];
-    a.bytes = note->bytes;
-    a.origin = stored;
-    const enum sm_space space = space_of(&a);
-    if (note->space == SM_SPACE_COPY && u->ldgsts.zfill) {
-      const uint32_t zeros = a.at & (note->bytes - 1u);
-      a.at -= zeros;
-      a.bytes -= zeros;
-    }
-    if (space == SM_SPACE_GLOBAL)
-      found = global_access(&a, &held);
-    else if (space == SM_SPACE_SHARED)
-      found = shared_access(&a, data >> i & 1);
-    else
-      found = local_access(&a, data >> i & 1);
-    if (!found)
-      continue;
-    undefined |= 1u << i;
-    *origin = space == SM_SPACE_GLOBAL ? sm_pc_of(w, u) | SM_CAUSE_GLOBAL : a.origin;
-  }
-  if (held)
-    pthread_mutex_unlock(held);
+  const unsigned lanes = lanes_of_row(note);
+  const uint32_t undefined = lanes ? check_rows(&a, &c, reads, lanes) : check_lanes(&a, &c, reads);
+  if (c.held)
+    pthread_mutex_unlock(c.held);
   if (note->space == SM_SPACE_COPY) {
     copy_access(a, m, undefined, *origin);
     return 0; /* LDGSTS writes no register */

@@ -223,3 +223,24 @@ const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct s
   id = join_pointers(id, pointer_in(ws, uniform + 1, lane));
   return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;
 }
+
+bool sm_pointer_of_all(const struct sm_warp *w, const struct sm_uop *u,
+                       const struct sm_parameter **of) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
+  const unsigned place[] = {reg, uniform, uniform + 1, reg + 1};
+  const unsigned count = u->memory.narrow ? 3 : 4;
+  struct pointers p = {{0}};
+  uint8_t differ = 0;
+  *of = NULL;
+  for (unsigned k = 0; k < count; k++)
+    if (ws->state[place[k]] & SM_PLACE_POINTER)
+      add_pointers(&p, ws->pointer[place[k]]);
+  FOR_LANES
+  differ |= p.l[i] ^ p.l[0];
+  if (differ)
+    return false;
+  if (p.l[0] && p.l[0] != SM_POINTER_MANY)
+    *of = &w->cta->shadow->parameter[p.l[0] - SM_POINTER_FIRST];
+  return true;
+}

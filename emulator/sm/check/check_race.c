@@ -20,6 +20,7 @@
 #include "emulator/sm/check/watch.h"
 
 _Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "must equal sizeof(struct sm_cell)");
+_Static_assert(sizeof(struct sm_row) == SM_ROW_SIZE, "must equal sizeof(struct sm_row)");
 
 /* now_released counts the releases of all CTAs and serves as their time. released has the time of
  * each CTA's last release, indexed by the CTA's number. CTAs that share an entry count as having
@@ -116,6 +117,10 @@ static inline bool has_conflict(const struct sm_access *a, const struct sm_touch
   return t->bytes & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
 }
 
+bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write) {
+  return has_conflict(a, t, mask, was_write);
+}
+
 static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t lane) {
   return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
 }
@@ -169,15 +174,14 @@ struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
   };
 }
 
-/* Returns whether all bytes have been read since the last synchronization of the same warp. */
-static bool follows_read(const struct sm_touch *last, const struct sm_touch *now) {
+bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
   return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
          last->thread / SM_LANES == now->thread / SM_LANES && !(now->bytes & ~last->bytes);
 }
 
-static void add_reader(struct sm_cell *cell, const struct sm_touch *now) {
-  struct sm_touch *last = &cell->reader[0];
-  if (follows_read(last, now)) {
+void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
+  struct sm_touch *last = &reader[0];
+  if (sm_follows_read(last, now)) {
     const bool by_several = last->by_several || last->thread != now->thread;
     if (last->pc != now->pc)
       *last = *now;
@@ -185,7 +189,7 @@ static void add_reader(struct sm_cell *cell, const struct sm_touch *now) {
     return;
   }
   if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))
-    cell->reader[1] = *last;
+    reader[1] = *last;
   *last = *now;
 }
 
@@ -202,7 +206,7 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
            !(a->is_write && repeats_write(cell, &now, value)))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
-    add_reader(cell, &now);
+    sm_add_reader(cell->reader, &now);
     return;
   }
   for (unsigned k = 0; k < 2; k++)

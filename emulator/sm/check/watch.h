@@ -84,11 +84,22 @@ struct sm_touch {
   bool compares : 1;   /* compare-and-swap; does not race with a read that it verifies */
   bool valued : 1;     /* a store, whose value is in the cell */
   bool by_several : 1; /* other lanes have made the same access with the work-item */
+  uint8_t shift : 2;   /* of a row: logarithm of the words that each work-item accesses */
 };
 
 struct sm_cell {
   struct sm_touch writer, reader[2]; /* the last readers, from different warps */
   uint32_t value;                    /* stored by the writer */
+};
+
+/* Records of 16 words of global memory, each of which consecutive lanes of a warp have accessed as
+ * a whole: word k by the work-item (k >> shift) after that of the record. */
+enum { SM_ROW_WORDS = SM_ROW_BYTES / SM_CELL_BYTES };
+struct sm_row {
+  struct sm_touch writer, reader[2];
+  uint16_t words; /* mask of the words that writer has written */
+  bool is_split;  /* the records are in the cells instead */
+  uint32_t value[SM_ROW_WORDS];
 };
 
 /* A lane's access to memory. */
@@ -107,6 +118,10 @@ struct sm_access {
   bool by_units; /* by the texture units, which may not see writes of the same grid */
   bool texel;    /* by a texture or surface instruction: its address is not from a pointer */
   struct sm_touch touch; /* its record, without thread and bytes */
+  /* Whether pointer is valid: the parameter from which all lanes' addresses were computed, or NULL
+   * if it is not known. */
+  bool one_pointer;
+  const struct sm_parameter *pointer;
 };
 
 /* A lane's access to a texel. */
@@ -218,6 +233,10 @@ void sm_pointers_start(struct sm_cta *cta);
 /* Returns the parameter from which a lane's address was computed, or NULL if it is not known. */
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane);
+/* Sets *of to the parameter from which the addresses of all lanes were computed, or to NULL if it
+ * is not known. Returns false if it depends on the lane. */
+bool sm_pointer_of_all(const struct sm_warp *w, const struct sm_uop *u,
+                       const struct sm_parameter **of);
 /* Propagates pointers from the operands of u to its result, in the lanes of m. state is the union
  * of the states of all places that u reads or writes. */
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
@@ -241,8 +260,23 @@ struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
                             const struct sm_note *note, bool strong);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
+/* Returns whether an access races with the recorded access t to some bytes of mask. */
+bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write);
+/* Returns whether the warp has already read the same bytes since its last synchronization. */
+bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now);
+/* Adds a read to the last readers. */
+void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now);
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
+
+/* check_row.c: checks and records the access of consecutive lanes, from a->lane on, to the row of
+ * global memory at a->at. Returns false, and has changed nothing, if each lane has to be checked:
+ * because of a race, or because records or written bytes differ from word to word. Sets *undefined
+ * to the lanes that read bytes that were never written. The caller holds the lock of the row. */
+bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                   uint64_t offset, uint32_t *undefined);
+/* Makes the cells of a row valid. */
+void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 
 /* Make warp w release to, or acquire from, a vector clock. */
 void sm_release_clock(struct sm_warp *w, uint32_t *clock);

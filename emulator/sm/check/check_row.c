@@ -1,0 +1,149 @@
+/* Check mode: whole rows of global memory. Most accesses of a warp are to consecutive words, so the
+ * records of 16 words differ in the work-item only. A row has them once, until somebody accesses a
+ * part of it, or records differ in another way. Then the row is split: each word has its cell. */
+#include <string.h>
+
+#include "emulator/sm/check/watch.h"
+
+enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1, ALL_WORDS = (1 << SM_ROW_WORDS) - 1 };
+
+static struct sm_row *row_at(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  return &shadow->rows[offset / SM_ROW_BYTES];
+}
+
+static struct sm_cell *cells_at(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  return &shadow->cells[offset / SM_ROW_BYTES * SM_ROW_WORDS];
+}
+
+static struct sm_touch touch_of_word(const struct sm_touch *t, unsigned word) {
+  struct sm_touch out = *t;
+  out.thread = (uint16_t)(t->thread + (word >> t->shift));
+  out.shift = 0;
+  return out;
+}
+
+void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  struct sm_row *row = row_at(shadow, offset);
+  struct sm_cell *cell = cells_at(shadow, offset);
+  if (row->is_split)
+    return;
+  for (unsigned k = 0; k < SM_ROW_WORDS; k++) {
+    cell[k].writer =
+        row->words >> k & 1 ? touch_of_word(&row->writer, k) : (struct sm_touch){.bytes = 0};
+    for (unsigned r = 0; r < 2; r++)
+      cell[k].reader[r] = touch_of_word(&row->reader[r], k);
+    cell[k].value = row->value[k];
+  }
+  row->is_split = true;
+}
+
+/* Returns whether a recorded access cannot race with any later one, because its grid has ended. */
+static bool is_over(const struct sm_access *a, const struct sm_touch *t) {
+  const struct sm_grid *g = a->w->cta->grid;
+  return !t->bytes || t->cta - g->first_number >= (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+}
+
+/* Drops the records of a split row if all are over. Returns false if one is not. */
+static bool join_row(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                     uint64_t offset) {
+  const struct sm_cell *cell = cells_at(shadow, offset);
+  for (unsigned k = 0; k < SM_ROW_WORDS; k++)
+    if (!is_over(a, &cell[k].writer) || !is_over(a, &cell[k].reader[0]) ||
+        !is_over(a, &cell[k].reader[1]))
+      return false;
+  memset(row_at(shadow, offset), 0, sizeof(struct sm_row));
+  return true;
+}
+
+/* Returns whether the access may race with a recorded one. */
+static bool may_race(const struct sm_access *a, const struct sm_touch *t,
+                     const struct sm_touch *now, bool was_write) {
+  if (!sm_is_race(a, t, ALL_BYTES, was_write))
+    /* A work-item's accesses are ordered, but each word's must be by the same work-item. */
+    return t->bytes && t->shift != now->shift && t->thread == now->thread && !is_over(a, t);
+  return true;
+}
+
+enum written { WRITTEN_ALL, WRITTEN_NONE, WRITTEN_SOME };
+static enum written written_bytes(const uint8_t *written) {
+  const uint64_t each = UINT64_MAX / UINT8_MAX;
+  uint64_t all = each, any = 0;
+  for (unsigned k = 0; written && k < SM_ROW_BYTES; k += sizeof all) {
+    const uint64_t part =
+        __atomic_load_n((const uint64_t *)(const void *)(written + k), __ATOMIC_RELAXED);
+    all &= part;
+    any |= part;
+  }
+  return !written || all == each ? WRITTEN_ALL : any ? WRITTEN_SOME : WRITTEN_NONE;
+}
+
+static void set_written(uint8_t *written) {
+  const uint64_t each = UINT64_MAX / UINT8_MAX;
+  for (unsigned k = 0; k < SM_ROW_BYTES; k += sizeof each)
+    __atomic_store_n((uint64_t *)(void *)(written + k), each, __ATOMIC_RELAXED);
+}
+
+static bool row_load(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now) {
+  if (row->words && may_race(a, &row->writer, now, true))
+    return false;
+  if (row->reader[0].shift != now->shift && sm_follows_read(&row->reader[0], now))
+    return false;
+  sm_add_reader(row->reader, now);
+  return true;
+}
+
+/* Returns the words whose value a store changes. value are those that it stores. */
+static uint32_t changed_words(const uint8_t *memory, const uint32_t *value) {
+  uint32_t old[SM_ROW_WORDS], changed = 0;
+  memcpy(old, memory, sizeof old);
+  for (unsigned k = 0; k < SM_ROW_WORDS; k++)
+    changed |= (uint32_t)(old[k] != value[k]) << k;
+  return changed;
+}
+
+static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *value) {
+  const unsigned words = 1u << shift;
+  for (unsigned word = 0; word < words; word++) {
+    const uint32_t *from = sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES) + a->lane;
+    for (unsigned k = 0; k < (unsigned)SM_ROW_WORDS >> shift; k++)
+      value[k * words + word] = from[k];
+  }
+}
+
+static bool row_store(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now,
+                      enum written written) {
+  uint32_t value[SM_ROW_WORDS];
+  stored_words(a, now->shift, value);
+  const uint32_t changed = written == WRITTEN_ALL ? changed_words(a->memory, value) : ALL_WORDS;
+  if (!changed)
+    return true;
+  if ((row->words && may_race(a, &row->writer, now, true)) ||
+      may_race(a, &row->reader[0], now, false) || may_race(a, &row->reader[1], now, false) ||
+      (changed != ALL_WORDS && row->words && !is_over(a, &row->writer)))
+    return false;
+  row->writer = *now;
+  row->words = (uint16_t)changed;
+  memcpy(row->value, value, sizeof value);
+  return true;
+}
+
+bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                   uint64_t offset, uint32_t *undefined) {
+  struct sm_row *row = row_at(shadow, offset);
+  uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  uint8_t *written = of_range ? of_range + offset : NULL;
+  const enum written state = written_bytes(written);
+  struct sm_touch now = a->touch;
+  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
+  now.bytes = ALL_BYTES;
+  now.shift = (uint8_t)(a->bytes == 16 ? 2 : a->bytes / 8) & 3;
+  if (state == WRITTEN_SOME || (row->is_split && !join_row(a, shadow, offset)))
+    return false;
+  if (!a->is_write ? !row_load(a, row, &now) : !row_store(a, row, &now, state))
+    return false;
+  const uint32_t lanes = ((1u << (SM_ROW_BYTES / a->bytes)) - 1) << a->lane;
+  *undefined |= !a->is_write && state == WRITTEN_NONE ? lanes : 0;
+  if (a->is_write && state == WRITTEN_NONE)
+    set_written(written);
+  return true;
+}
