@@ -137,8 +137,6 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
                               struct sm_warp_shadow *ws, uint32_t m, uint8_t read,
                               uint8_t written) {
   unsigned place;
-  for (uint32_t left = note->wait_mask; left; left &= left - 1)
-    ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
   const uint32_t everyone = w->active[u->uniform];
   if (u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
     check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
@@ -478,8 +476,8 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
   }
 }
 
-void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
+static void check_fully(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                        struct sm_warp_shadow *ws) {
   const uint32_t m = sm_lanes_of(w, u);
   const uint8_t read = state_of(ws, reads_of(note)) | ws->state[SM_SLOTS + u->guard];
   const uint8_t written = state_of(ws, writes_of(note));
@@ -505,4 +503,39 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
     ws->clock[w->index]++;
   if (m)
     sm_check_order(w, note);
+}
+
+static uint8_t states(const struct sm_warp_shadow *ws, const struct sm_note *note, unsigned first,
+                      unsigned end) {
+  uint8_t state = 0;
+  for (unsigned k = first; k < end; k++)
+    state |= ws->state[note->place[k]];
+  return state;
+}
+
+/* Checks an instruction that only computes, if no place has a record of more than a pointer, except
+ * that results may replace undefined values. Returns false otherwise. */
+static inline bool check_plain(struct sm_warp *w, const struct sm_uop *u,
+                               const struct sm_note *note, struct sm_warp_shadow *ws) {
+  static const struct taint none = {0};
+  const uint8_t read = states(ws, note, 0, note->places_read) | ws->state[SM_SLOTS + u->guard];
+  const uint8_t written = states(ws, note, note->places_read, note->places);
+  if ((read | (written & ~SM_PLACE_UNDEFINED)) & ~SM_PLACE_POINTER)
+    return false;
+  if (!((read | written) || note->reads_bank0))
+    return true;
+  const uint32_t m = sm_lanes_of(w, u);
+  if (m && written & SM_PLACE_UNDEFINED)
+    for (unsigned k = note->places_read; k < note->places; k++)
+      define_place(ws, note->place[k], m, &none);
+  sm_check_pointers(w, u, note, m, read | written);
+  return true;
+}
+
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  for (uint32_t left = note->wait_mask; left; left &= left - 1)
+    ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
+  if (!note->is_plain || !check_plain(w, u, note, ws))
+    check_fully(w, u, note, ws);
 }

@@ -1,66 +1,14 @@
-/* Check mode: reads of bytes that were never written, accesses to memory that kernels may not read
- * or may not write, and pointers outside their buffer. Runs for the lanes of each memory
- * instruction before it is executed. */
+/* Check mode: reads of bytes of private and global memory that were never written, accesses to
+ * memory that kernels may not read or may not write, and pointers outside their buffer. Runs for
+ * the lanes of each memory instruction before it is executed. */
 #include <inttypes.h>
 #include <pthread.h>
 
 #include "emulator/sm/check/watch.h"
 
-/* --- shared and private memory --------------------------------------------------- */
+/* --- private memory --------------------------------------------------------------- */
 
-/* A read of an mbarrier is ordered after all earlier arrivals at it. */
-static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
-  if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
-    memset(defined, SM_MBARRIER, a->bytes);
-  else if (!a->is_write && *defined == SM_MBARRIER)
-    sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
-}
-
-/* If the access reads an undefined word, sets *origin to the origin of that word. If it writes an
- * undefined value, records the origin of the value. */
-static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
-                        uint64_t *origin) {
-  if (found && *of_word)
-    *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
-  if (a->is_write && undefined)
-    *of_word = a->origin | SM_ORIGIN_STORED;
-}
-
-/* Returns whether all bytes, a power of 2 up to 16, are SM_WRITTEN. */
-static bool are_written(const uint8_t *defined, uint32_t bytes) {
-  static const uint8_t written[] = {[0 ... 15] = SM_WRITTEN};
-  return !memcmp(defined, written, bytes);
-}
-
-/* Returns true if the access reads an undefined value. undefined is true if it writes one. */
-static bool shared_access(struct sm_access *a, bool undefined) {
-  struct sm_shadow *s = a->w->cta->shadow;
-  const uint32_t bytes = a->bytes;
-  uint8_t *defined = s->shared_defined + a->at;
-  bool found = false;
-  if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
-    return false; /* it will fault */
-  a->memory = a->w->shared + a->at;
-  a->defined = defined;
-  for (uint32_t done = 0; done < bytes && !a->strong;) {
-    const struct sm_part p = sm_part_of(a->at, bytes, done);
-    sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
-    done += p.count;
-  }
-  if (!undefined && !a->strong && are_written(defined, bytes))
-    return false;
-  uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
-  for (uint32_t k = 0; k < bytes; k++) {
-    note_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
-    found |= !defined[k];
-    if (a->is_write)
-      defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
-  }
-  a->origin = origin;
-  check_mbarrier(a, defined);
-  return found && a->note->access != SM_ACCESS_STORE;
-}
-
+/* Returns true if the access reads an undefined value. */
 static bool local_access(struct sm_access *a, bool is_undefined) {
   const struct sm_warp *w = a->w;
   const struct sm_grid *grid = w->cta->grid;
@@ -79,7 +27,7 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
     uint8_t *defined = &w->cta->shadow->local_defined[word];
     /* One written byte is enough: compilers spill half a word and load the whole word. */
     const bool found = !(*defined & p.mask);
-    note_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
+    sm_note_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
     undefined |= found;
     if (a->is_write)
       *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
@@ -99,7 +47,7 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
     a.lane = i;
     a.at = to[i] + term;
     a.origin = origin;
-    shared_access(&a, undefined >> i & 1);
+    sm_shared_access(&a, undefined >> i & 1);
   }
 }
 
@@ -329,7 +277,7 @@ static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t
     if (space == SM_SPACE_GLOBAL)
       found = global_access(a, &c->held);
     else if (space == SM_SPACE_SHARED)
-      found = shared_access(a, c->data >> i & 1);
+      found = sm_shared_access(a, c->data >> i & 1);
     else
       found = local_access(a, c->data >> i & 1);
     if (!found)
@@ -359,9 +307,33 @@ static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t 
   return undefined;
 }
 
+static uint32_t lowest_two(uint32_t m) {
+  const uint32_t rest = m & (m - 1);
+  return m & ~(rest & (rest - 1));
+}
+
+/* Returns whether all lanes of m read the same global memory through the same pointer. Checking two
+ * of them has the results of checking all: the second one can only race if the first one does or is
+ * the work-item that wrote the memory, and the record has one of them and by_several. */
+static bool is_one_address(const struct sm_access *a, const uint64_t *address, uint32_t m) {
+  uint64_t differ = 0;
+  if (a->note->access != SM_ACCESS_LOAD || !m || !a->one_pointer ||
+      (a->note->space != SM_SPACE_GLOBAL && a->note->space != SM_SPACE_GENERIC))
+    return false;
+  const struct sm_grid *grid = a->w->cta->grid;
+  const uint64_t first = address[__builtin_ctz(m)];
+  if (first - grid->shared_window < SM_WINDOW_BYTES || first - grid->local_window < SM_WINDOW_BYTES)
+    return false;
+  FOR_MASK(i, m)
+  differ |= address[i] ^ first;
+  return !differ;
+}
+
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin) {
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
+  if (note->space == SM_SPACE_SHARED && m && !data && sm_shared_log(w, u, note, m))
+    return 0;
   uint64_t address[SM_LANES];
   struct lanes_check c = {.address = address, .data = data, .stored = *origin, .origin = origin};
   struct sm_access a = {.w = w,
@@ -380,7 +352,11 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
   const unsigned lanes = lanes_of_row(note);
-  const uint32_t undefined = lanes ? check_rows(&a, &c, reads, lanes) : check_lanes(&a, &c, reads);
+  const uint32_t two = lowest_two(reads);
+  const uint32_t undefined = is_one_address(&a, address, reads)
+                                 ? check_lanes(&a, &c, two) ? reads : 0
+                             : lanes ? check_rows(&a, &c, reads, lanes)
+                                     : check_lanes(&a, &c, reads);
   if (c.held)
     pthread_mutex_unlock(c.held);
   if (note->space == SM_SPACE_COPY) {

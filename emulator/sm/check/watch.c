@@ -10,7 +10,7 @@
 
 /* --- lifetime --------------------------------------------------------------- */
 
-static bool grow_array(void *pointer, size_t *have, size_t bytes) {
+bool sm_grow_array(void *pointer, size_t *have, size_t bytes) {
   void **p = pointer;
   if (bytes <= *have)
     return true;
@@ -41,21 +41,16 @@ static void start_warp_shadow(const struct sm_warp *w, uint32_t registers) {
 
 static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   const struct sm_grid *grid = cta->grid;
-  const size_t shared = (grid->shared_bytes + 3u) / 4 * 4, cells = shared / 4 * sizeof *s->cell;
   const struct sm_warp *first = sm_warp_at(cta, 0);
   const size_t local =
       (size_t)cta->warps * SM_LANES * (first->local_high + (size_t)first->local_high_at) / 4;
-  if (!grow_array(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
-      !grow_array(&s->shared_defined, &s->shared_bytes, shared + 1) ||
-      !grow_array(&s->cell, &s->cell_bytes, cells + 1) ||
-      !grow_array(&s->local_defined, &s->local_bytes, local + 1) ||
-      !grow_array(&s->shared_origin, &s->shared_origin_bytes, shared / 4 * sizeof(uint64_t) + 1) ||
-      !grow_array(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
-      !s->shared_defined || !s->local_defined)
+  if (!sm_grow_array(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
+      !sm_shared_start(s, grid->shared_bytes) ||
+      !sm_grow_array(&s->local_defined, &s->local_bytes, local + 1) ||
+      !sm_grow_array(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
+      !s->local_defined)
     return false;
-  memset(s->shared_defined, 0, shared);
   memset(s->local_defined, 0, local);
-  memset(s->shared_origin, 0, shared / 4 * sizeof(uint64_t));
   memset(s->local_origin, 0, local * sizeof(uint64_t));
   memset(s->barrier_clock, 0, sizeof s->barrier_clock);
   memset(s->lock_clock, 0, sizeof s->lock_clock);
@@ -89,10 +84,8 @@ void sm_watch_free(struct sm_cta *cta) {
   if (!cta->shadow)
     return;
   free(cta->shadow->warp);
-  free(cta->shadow->shared_defined);
-  free(cta->shadow->cell);
+  sm_shared_free(cta->shadow);
   free(cta->shadow->local_defined);
-  free(cta->shadow->shared_origin);
   free(cta->shadow->local_origin);
   free(cta->shadow);
 }
@@ -195,6 +188,7 @@ void sm_watch_barrier(struct sm_cta *cta, uint8_t id) {
       }
     }
   }
+  sm_shared_barrier(cta);
   if (first && cta->bar[id].whole && cta->exited)
     sm_report(first, at->pc, SM_REPORT_BARRIER, (uint32_t)__builtin_ctz(at->mask),
               &(struct sm_about){.address = id},

@@ -8,8 +8,7 @@
 #include "emulator/sm/state.h"
 
 enum {
-  SM_SLOTS = SM_SLOT_R + 256,
-  SM_SCOREBOARDS = 6,
+  SM_SLOTS = SM_NOTE_PREDS,
   /* Arrays of places have the slots first, then the predicates. */
   SM_PLACES = SM_SLOTS + SM_PRED_FILE,
 };
@@ -51,6 +50,7 @@ struct sm_warp_shadow {
   /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
+  uint32_t accessed; /* its own clock at its last access to shared memory, plus 1 */
   /* What follows is only valid where state says so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
@@ -133,12 +133,26 @@ struct sm_texel {
   const uint8_t *stored;
 };
 
+/* A warp's access to shared memory that the cells do not have yet: check_shared.c. */
+struct sm_logged {
+  struct sm_touch touch; /* with the thread of lane 0, without bytes */
+  uint32_t lanes[4];     /* for each word of the access, those that have a record of it */
+  bool is_write;
+  uint8_t bytes;
+  struct sm_lanes at; /* addresses of the lanes */
+};
+
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
   uint8_t *shared_defined; /* state of each byte */
   struct sm_cell *cell;    /* one for each word of shared memory */
   size_t shared_bytes, cell_bytes;
+  uint32_t *mark; /* for each word of shared memory, the last phase and kind of access */
+  size_t mark_bytes;
+  uint32_t phase; /* an even number, which increases when a barrier orders all earlier accesses */
+  uint32_t logged;
+  struct sm_logged *log;
   uint8_t *local_defined; /* for each word, a mask of its written bytes */
   size_t local_bytes;
   /* For each word the origin of the undefined value stored there, or 0. */
@@ -157,6 +171,9 @@ struct sm_shadow {
   uint64_t executed;
   struct sm_counts counts;
 };
+
+/* Makes an array at *pointer that has *have bytes at least as large. A new array is zero. */
+bool sm_grow_array(void *pointer, size_t *have, size_t bytes);
 
 static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
   return &w->cta->shadow->warp[w->index];
@@ -268,6 +285,29 @@ bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now);
 void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now);
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
+
+/* If an access reads an undefined word, sets *origin to the origin of that word. If it writes an
+ * undefined value, records the origin of the value. */
+static inline void sm_note_origin(uint64_t *of_word, const struct sm_access *a, bool found,
+                                  bool undefined, uint64_t *origin) {
+  if (found && *of_word)
+    *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
+  if (a->is_write && undefined)
+    *of_word = a->origin | SM_ORIGIN_STORED;
+}
+
+/* check_shared.c: starts the records of a CTA's shared memory. Returns false if out of memory. */
+bool sm_shared_start(struct sm_shadow *s, size_t bytes);
+void sm_shared_free(struct sm_shadow *s);
+/* Checks a lane's access. Returns true if it reads an undefined value. undefined is true if it
+ * writes one. */
+bool sm_shared_access(struct sm_access *a, bool undefined);
+/* Records an access of the lanes of m at once. Returns false, and has changed nothing, if each lane
+ * has to be checked. */
+bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                   uint32_t m);
+/* Starts a new phase if all earlier accesses are ordered before those that follow. */
+void sm_shared_barrier(struct sm_cta *cta);
 
 /* check_row.c: checks and records the access of consecutive lanes, from a->lane on, to the row of
  * global memory at a->at. Returns false, and has changed nothing, if each lane has to be checked:

@@ -88,6 +88,47 @@ static bool is_cas(uint16_t op) {
   return op == SM_OP_ATOM_CAS || op == SM_OP_ATOMG_CAS || op == SM_OP_ATOMS_CAS;
 }
 
+static bool add_places(struct sm_note *note, const struct sm_use *use, unsigned count,
+                       uint32_t preds) {
+  for (unsigned k = 0; k < count; k++)
+    for (unsigned word = 0; word < use[k].count; word++) {
+      if (note->places == SM_NOTE_PLACES)
+        return false;
+      note->place[note->places++] = (uint16_t)(use[k].slot + word);
+    }
+  for (uint32_t left = preds; left; left &= left - 1) {
+    if (note->places == SM_NOTE_PLACES)
+      return false;
+    note->place[note->places++] = (uint16_t)(SM_NOTE_PREDS + __builtin_ctz(left));
+  }
+  return true;
+}
+
+/* Returns whether the instruction only computes registers and predicates from others. */
+static bool only_computes(const struct sm_note *note) {
+  switch (note->handler) {
+  case SM_H_warpsync:
+  case SM_H_bra_cond:
+  case SM_H_ldc:
+  case SM_H_bar:
+  case SM_H_shfl:
+  case SM_H_r2p:
+    return false;
+  default:
+    return note->space == SM_SPACE_NONE && note->klass != SM_CLASS_TENSOR &&
+           note->write_sb >= SM_SCOREBOARDS && note->read_sb >= SM_SCOREBOARDS && !note->acquires &&
+           !note->syncs_warp && !note->releases_all && !note->acquires_all;
+  }
+}
+
+static void note_plain(struct sm_note *note, const struct sm_uop *u) {
+  const bool fits = add_places(note, note->read, note->read_count, note->preds_read);
+  note->places_read = note->places;
+  note->is_plain = fits && only_computes(note) &&
+                   add_places(note, note->write, note->write_count, note->preds_written);
+  note->reads_bank0 = u->scalar_slot != SM_NO_SLOT && u->scalar_kind == 0;
+}
+
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u) {
   /* Access size in bytes, by the size argument of the uop. */
@@ -131,4 +172,5 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   if (note->klass != SM_CLASS_CONSTANT && note->klass != SM_CLASS_CONTROL && note->write_count &&
       note->write[0].slot < SM_SLOT_R)
     note->klass = SM_CLASS_UNIFORM;
+  note_plain(note, u);
 }

@@ -26,7 +26,11 @@ enum sm_space {
 };
 enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
 
-enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NO_SCOREBOARD = 7 };
+enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NOTE_PLACES = 12, SM_NO_SCOREBOARD = 7 };
+enum { SM_SCOREBOARDS = 6 };
+
+/* The first predicate among the places of an instruction. */
+enum { SM_NOTE_PREDS = SM_SLOT_R + 256 };
 
 /* Consecutive slots of the register file (SM_SLOT_*). */
 struct sm_use {
@@ -50,6 +54,12 @@ struct sm_note {
   bool releases_all, acquires_all; /* orders accesses of different CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
+  /* The instruction needs no check unless a place that it accesses has a record. place has those
+   * that it reads, then those that it writes: slots, and predicates plus SM_NOTE_PREDS. */
+  bool is_plain;
+  bool reads_bank0; /* its scalar is in constant bank 0 */
+  uint8_t places_read, places;
+  uint16_t place[SM_NOTE_PLACES];
 };
 
 #endif
