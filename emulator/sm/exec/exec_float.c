@@ -31,10 +31,17 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
   r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
 }
 
+/* Skips an instruction that no lane executes. Divisions and special functions have products for
+ * subnormal operands, which are rare. */
+#define SKIP_IF_NONE                                                                               \
+  if (!m)                                                                                          \
+  return DONE
+
 /* Handlers of a sum or product: of two registers, of a register and a scalar, and the general one
  * with signs, rounding and flushing. */
 #define FLOAT2(name, operation, fmz)                                                               \
   EACH_WARP(name##_rr) {                                                                           \
+    SKIP_IF_NONE;                                                                                  \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);                                           \
     FOR_LANES                                                                                      \
@@ -43,6 +50,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
     RESULT_END;                                                                                    \
   }                                                                                                \
   EACH_WARP(name##_rs) {                                                                           \
+    SKIP_IF_NONE;                                                                                  \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]);                                                              \
     const float b = F(scalar(w, u));                                                               \
@@ -166,26 +174,56 @@ EACH_WARP(fsel) {
   RESULT_END;
 }
 
+#if defined(__AVX2__)
+/* Returns the lanes of a vector where a predicate of the host holds. */
+#if defined(__AVX512F__)
+enum { COMPARED = 16 };
+#define COMPARE_VECTOR(x, y, predicate)                                                            \
+  (uint32_t) _mm512_cmp_ps_mask(_mm512_load_ps(x), _mm512_load_ps(y), predicate)
+#else
+enum { COMPARED = 8 };
+#define COMPARE_VECTOR(x, y, predicate)                                                            \
+  (uint32_t) _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps((const float *)(const void *)(x)),    \
+                                              _mm256_load_ps((const float *)(const void *)(y)),    \
+                                              predicate))
+#endif
+
+/* Returns the lanes where the relation of a and b is one of cmp. */
+static inline uint32_t compare_vectors(const uint32_t *a, const uint32_t *b, uint32_t cmp) {
+  uint32_t p = 0;
+  switch (cmp) {
+#define CASE(relations, predicate)                                                                 \
+  case relations:                                                                                  \
+    for (unsigned k = 0; k < SM_LANES; k += COMPARED)                                              \
+      p |= COMPARE_VECTOR(a + k, b + k, predicate) << k;                                           \
+    return p
+    CASE(SEM_CMP_LESS, _CMP_LT_OQ);
+    CASE(SEM_CMP_GREATER, _CMP_GT_OQ);
+    CASE(SEM_CMP_EQUAL, _CMP_EQ_OQ);
+    CASE(SEM_CMP_LESS | SEM_CMP_EQUAL, _CMP_LE_OQ);
+    CASE(SEM_CMP_GREATER | SEM_CMP_EQUAL, _CMP_GE_OQ);
+    CASE(SEM_CMP_LESS | SEM_CMP_GREATER, _CMP_NEQ_OQ);
+    CASE(SEM_CMP_LESS | SEM_CMP_GREATER | SEM_CMP_EQUAL, _CMP_ORD_Q);
+    CASE(SEM_CMP_UNORDERED, _CMP_UNORD_Q);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_LESS, _CMP_NGE_UQ);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_GREATER, _CMP_NLE_UQ);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_EQUAL, _CMP_EQ_UQ);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_LESS | SEM_CMP_EQUAL, _CMP_NGT_UQ);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_GREATER | SEM_CMP_EQUAL, _CMP_NLT_UQ);
+    CASE(SEM_CMP_UNORDERED | SEM_CMP_LESS | SEM_CMP_GREATER, _CMP_NEQ_UQ);
+#undef CASE
+  default:
+    return cmp ? SM_ALL_LANES : 0;
+  }
+}
+#endif
+
 static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop *u) {
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   const uint32_t cmp = u->compare.compare;
-#if defined(__AVX512F__)
-  uint32_t p = 0;
-#define COMPARE(predicate)                                                                         \
-  (uint32_t) _mm512_cmp_ps_mask(_mm512_load_ps(a), _mm512_load_ps(b), predicate) |                 \
-      (uint32_t)_mm512_cmp_ps_mask(_mm512_load_ps(a + 16), _mm512_load_ps(b + 16), predicate)      \
-          << 16
-  if (cmp & SEM_CMP_LESS)
-    p |= COMPARE(_CMP_LT_OQ);
-  if (cmp & SEM_CMP_GREATER)
-    p |= COMPARE(_CMP_GT_OQ);
-  if (cmp & SEM_CMP_EQUAL)
-    p |= COMPARE(_CMP_EQ_OQ);
-  if (cmp & SEM_CMP_UNORDERED)
-    p |= COMPARE(_CMP_UNORD_Q);
-#undef COMPARE
-  return p;
+#if defined(__AVX2__)
+  return compare_vectors(a, b, cmp);
 #else
   struct sm_lanes hit;
   FOR_LANES
@@ -210,12 +248,11 @@ EACH_WARP(fset) {
 }
 
 EACH_WARP(fchk) {
-  struct sm_lanes ta, tb;
+  struct sm_lanes ta, tb, hit;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
-  uint32_t p = 0;
-  for (unsigned i = 0; i < SM_LANES; i++)
-    p |= (uint32_t)sem_fchk(a[i], b[i]) << i;
-  pred_out(w, u->pd, p, m);
+  FOR_LANES
+  hit.l[i] = sem_fchk(a[i], b[i]) ? ~0u : 0;
+  pred_out(w, u->pd, sm_mask_of(hit.l), m);
   return DONE;
 }
 
@@ -245,15 +282,15 @@ static inline bool fast_mufu(uint32_t *r, const uint32_t *b, enum sem_mufu funct
   switch (function) {
 #define CASE(name, call)                                                                           \
   case name: {                                                                                     \
-    uint32_t doubt = 0;                                                                            \
+    uint32_t least = UINT32_MAX, doubt = 0;                                                        \
     FOR_LANES r[i] = call;                                                                         \
-    return !doubt;                                                                                 \
+    return fast_is_certain(least) && !doubt;                                                       \
   }
 #if defined(SM_FAST_MUFU)
-    CASE(SEM_MUFU_COS, fast_turn(b[i], true, &doubt))
-    CASE(SEM_MUFU_SIN, fast_turn(b[i], false, &doubt))
-    CASE(SEM_MUFU_EX2, fast_ex2(b[i], &doubt))
-    CASE(SEM_MUFU_LG2, fast_lg2(b[i], &doubt))
+    CASE(SEM_MUFU_COS, fast_turn(b[i], true, &least, &doubt))
+    CASE(SEM_MUFU_SIN, fast_turn(b[i], false, &least, &doubt))
+    CASE(SEM_MUFU_EX2, fast_ex2(b[i], &least, &doubt))
+    CASE(SEM_MUFU_LG2, fast_lg2(b[i], &least, &doubt))
 #endif
 #undef CASE
 #if defined(SM_FAST_RSQ)

@@ -1,8 +1,8 @@
 /* Special functions of a warp in fewer operations than in sem_mufu.h, with the same results. Each
  * computes its function in double with a relative error below DOUBT, with fused operations and
- * shorter polynomials. If that error may change the rounded result in a lane, or its operand is
- * special, the function sets bits of *doubt, and the caller computes the warp again as in
- * sem_mufu.h.
+ * shorter polynomials. The caller computes the warp again as in sem_mufu.h if that error may change
+ * the rounded result in a lane, or if an operand is special, for which functions set bits of
+ * *doubt.
  *
  * Polynomials interpolate the function at Chebyshev nodes. */
 #ifndef TEGRACL_SM_FAST_MUFU_H
@@ -10,24 +10,38 @@
 
 #include "emulator/sm/exec/sem_mufu.h"
 
+/* A limit of the error in units of 2^-32 of a float's last place: 2^-37 of the largest mantissa,
+ * which is above the errors of the functions here and in sem_mufu.h together. */
+enum { FAST_ERROR = 1 << 19 };
+
+/* Returns how far the bits of a result below a float's last place, as a fraction of 2^32, are above
+ * the lowest value that the error may carry across one half, modulo 2^32. */
+static inline uint32_t fast_above_half(uint64_t bits) {
+  return ((uint32_t)bits << 3) - ((1u << 31) - FAST_ERROR);
+}
+
+/* Returns whether the error cannot change a rounded result. least is the least of
+ * fast_above_half. */
+static inline bool fast_is_certain(uint32_t least) {
+  return least > 2 * FAST_ERROR;
+}
+
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define SM_FAST_MUFU
 
-/* Rounds a result, and sets *doubt if a result with another error would be rounded differently. */
-static inline uint32_t fast_round(double r, uint32_t *doubt) {
-  const double error = 0x1p-37; /* above those of the functions here and in sem_mufu.h together */
-  const uint32_t least = sem_bits32((float)(r - r * error)),
-                 most = sem_bits32((float)(r + r * error));
-  *doubt |= least ^ most;
-  return least;
+static inline uint32_t fast_round(double r, uint32_t *least) {
+  const uint32_t above = fast_above_half(sem_bits64(r));
+  *least = above < *least ? above : *least;
+  return sem_bits32((float)r);
 }
 
 /* Error below 2^-39. */
-static inline uint32_t fast_ex2(uint32_t a, uint32_t *doubt) {
-  a = sem_flush32(a);
-  *doubt |= sem_is_nan32(a);
-  const double x = sem_f32(a), y = x > 200 ? 200 : x < -200 ? -200 : x, n = sem_nearest(y);
-  const double f = y - n;
+static inline uint32_t fast_ex2(uint32_t a, uint32_t *least, uint32_t *doubt) {
+  /* Results beyond this limit are infinite or flushed. That of a subnormal is 1. */
+  const uint32_t limit = 0x43480000u /* 200 */, size = a & ~SEM_F32_SIGN;
+  *doubt |= size > SEM_F32_EXP;
+  const double y = sem_f32((size < limit ? size : limit) | (a & SEM_F32_SIGN));
+  const double n = sem_nearest(y), f = y - n;
   double p = 0x1.63d136366db24p-20;
   p = __builtin_fma(p, f, 0x1.00dc4a532fb8ep-16);
   p = __builtin_fma(p, f, 0x1.4308ac85aa947p-13);
@@ -39,11 +53,11 @@ static inline uint32_t fast_ex2(uint32_t a, uint32_t *doubt) {
   p = __builtin_fma(p, f, 1);
   const double exponent_shifter = 0x1.8p52;
   const uint64_t e = sem_bits64(n + (exponent_shifter + 1023));
-  return sem_flush32(fast_round(p * sem_f64(e << 52), doubt));
+  return sem_flush32(fast_round(p * sem_f64(e << 52), least));
 }
 
 /* Error below 2^-44. */
-static inline uint32_t fast_lg2(uint32_t a, uint32_t *doubt) {
+static inline uint32_t fast_lg2(uint32_t a, uint32_t *least, uint32_t *doubt) {
   *doubt |= a - 0x00800000u >= 0x7f000000u; /* not a positive normal number */
   const uint32_t sqrt_half = 0x3f3504f3u;
   const int32_t shifted = (int32_t)(a - sqrt_half), e = shifted >> 23;
@@ -55,11 +69,11 @@ static inline uint32_t fast_lg2(uint32_t a, uint32_t *doubt) {
   r = __builtin_fma(r, w, 0x1.2776c294d1dbap-1);
   r = __builtin_fma(r, w, 0x1.ec709dc53ace3p-1);
   r = __builtin_fma(r, w, 0x1.71547652b8252p+1);
-  return fast_round(__builtin_fma(r, z, e), doubt);
+  return fast_round(__builtin_fma(r, z, e), least);
 }
 
 /* sin(2 pi x) or cos(2 pi x). Error below 2^-42. */
-static inline uint32_t fast_turn(uint32_t a, bool cosine, uint32_t *doubt) {
+static inline uint32_t fast_turn(uint32_t a, bool cosine, uint32_t *least, uint32_t *doubt) {
   const double x = sem_f32(sem_flush32(a));
   *doubt |= (a & ~SEM_F32_SIGN) >= 0x4b800000u; /* 2^24 or more, or a NaN */
   const double t = x - sem_nearest(x), u = fabs(t);
@@ -71,7 +85,7 @@ static inline uint32_t fast_turn(uint32_t a, bool cosine, uint32_t *doubt) {
   r = __builtin_fma(r, w, 0x1.466bc66ed3d1cp+6);
   r = __builtin_fma(r, w, -0x1.4abbce624ad99p+5);
   r = __builtin_fma(r, w, 0x1.921fb54442bb4p+2);
-  const uint32_t out = sem_flush32(fast_round(r * s, doubt));
+  const uint32_t out = sem_flush32(fast_round(r * s, least));
   const uint32_t sign = t == 0 ? a : sem_bits32((float)t);
   return cosine ? out : out ^ (sign & SEM_F32_SIGN);
 }
@@ -83,37 +97,40 @@ static inline uint32_t fast_turn(uint32_t a, bool cosine, uint32_t *doubt) {
 
 /* Reciprocal square roots of four lanes from estimates with an error of at most 1.5 * 2^-12, by
  * four terms of the series of 1 / sqrt(1 - e). Error below 2^-42. */
-static inline __m128 fast_rsq_quarter(__m128 a, __m128 estimate, __m128 *differ) {
+static inline __m256d fast_rsq_quarter(__m128 a, __m128 estimate) {
   const __m256d x = _mm256_cvtps_pd(a), y = _mm256_cvtps_pd(estimate);
   const __m256d e = _mm256_fnmadd_pd(_mm256_mul_pd(x, y), y, _mm256_set1_pd(1));
   __m256d s = _mm256_fmadd_pd(e, _mm256_set1_pd(5. / 16), _mm256_set1_pd(3. / 8));
   s = _mm256_fmadd_pd(s, e, _mm256_set1_pd(1. / 2));
-  const __m256d r = _mm256_fmadd_pd(_mm256_mul_pd(s, e), y, y);
-  const __m256d error = _mm256_mul_pd(r, _mm256_set1_pd(0x1p-37));
-  const __m128 least = _mm256_cvtpd_ps(_mm256_sub_pd(r, error));
-  *differ = _mm_or_ps(*differ, _mm_xor_ps(least, _mm256_cvtpd_ps(_mm256_add_pd(r, error))));
-  return least;
+  return _mm256_fmadd_pd(_mm256_mul_pd(s, e), y, y);
 }
 
 /* Computes MUFU.RSQ of all lanes. Returns 0 if a lane is in doubt. */
 static inline int fast_rsq(uint32_t *r, const uint32_t *a) {
-  __m256i special = _mm256_setzero_si256();
-  __m128 differ = _mm_setzero_ps();
+  enum { LOW_WORDS = 0x88 };
+  __m256i special = _mm256_setzero_si256(), least = _mm256_set1_epi32(-1);
+  const __m256i half = _mm256_set1_epi32((int)((1u << 31) - FAST_ERROR));
   for (unsigned k = 0; k < SM_LANES; k += 8) {
     const __m256 v = _mm256_load_ps((const float *)(const void *)(a + k));
     /* A positive normal number minus the least one is below the difference of the limits. */
     const __m256i above = _mm256_sub_epi32(_mm256_castps_si256(v), _mm256_set1_epi32(0x00800000));
-    const __m256i limit = _mm256_set1_epi32(0x7effffff);
-    special = _mm256_or_si256(special, _mm256_xor_si256(_mm256_max_epu32(above, limit), limit));
+    special = _mm256_max_epu32(special, above);
     const __m256 estimate = _mm256_rsqrt_ps(v);
-    const __m128 low =
-        fast_rsq_quarter(_mm256_castps256_ps128(v), _mm256_castps256_ps128(estimate), &differ);
-    const __m128 high =
-        fast_rsq_quarter(_mm256_extractf128_ps(v, 1), _mm256_extractf128_ps(estimate, 1), &differ);
-    _mm256_store_ps((float *)(void *)(r + k), _mm256_set_m128(high, low));
+    const __m256d low =
+        fast_rsq_quarter(_mm256_castps256_ps128(v), _mm256_castps256_ps128(estimate));
+    const __m256d high =
+        fast_rsq_quarter(_mm256_extractf128_ps(v, 1), _mm256_extractf128_ps(estimate, 1));
+    const __m256 rest = _mm256_shuffle_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high), LOW_WORDS);
+    const __m256i scaled = _mm256_slli_epi32(_mm256_castps_si256(rest), 3);
+    least = _mm256_min_epu32(least, _mm256_sub_epi32(scaled, half));
+    _mm256_store_ps((float *)(void *)(r + k),
+                    _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)));
   }
-  return _mm256_testz_si256(special, special) &&
-         _mm_testz_si128(_mm_castps_si128(differ), _mm_castps_si128(differ));
+  const __m256i normal = _mm256_set1_epi32(0x7effffff);
+  const __m256i doubt = _mm256_set1_epi32(2 * FAST_ERROR);
+  const __m256i fine = _mm256_cmpeq_epi32(_mm256_max_epu32(special, normal), normal);
+  const __m256i near = _mm256_cmpeq_epi32(_mm256_min_epu32(least, doubt), least);
+  return _mm256_testc_si256(_mm256_andnot_si256(near, fine), _mm256_set1_epi32(-1));
 }
 #endif
 

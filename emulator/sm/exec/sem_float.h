@@ -105,8 +105,8 @@ static inline uint32_t sem_minmax32(uint32_t a, uint32_t b, bool min, bool nan, 
 static inline bool sem_fchk(uint32_t a, uint32_t b) {
   int ea = (int)(a >> 23 & 255), eb = (int)(b >> 23 & 255);
   enum { SPECIAL = 255, B_MAX = 253, DIFF_MIN = -125, DIFF_MAX = 126, A_MIN = 24 };
-  return ea == 0 || eb == 0 || ea == SPECIAL || eb >= B_MAX || ea - eb < DIFF_MIN ||
-         ea - eb > DIFF_MAX || ea <= A_MIN;
+  return (ea <= A_MIN) | (eb == 0) | (ea == SPECIAL) | (eb >= B_MAX) | (ea - eb < DIFF_MIN) |
+         (ea - eb > DIFF_MAX);
 }
 
 /* Returns the NaN that is the result of a double operation: the first NaN operand, made quiet, or
