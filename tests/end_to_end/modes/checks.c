@@ -341,7 +341,7 @@ static const struct fault_case cases[] = {
     {"one word for all",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
-     "  if (i == 5) p[0] = n; q[i] = p[0] + i; }",
+     "  if (i == 5) p[0] = n; asm volatile(\"\" ::: \"memory\"); q[i] = p[0] + i; }",
      3,
      32,
      32,
@@ -352,7 +352,7 @@ static const struct fault_case cases[] = {
     {"own word for all",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
-     "  if (i == 0) p[0] = n; q[i] = p[0] + i; }",
+     "  if (i == 0) p[0] = n; asm volatile(\"\" ::: \"memory\"); q[i] = p[0] + i; }",
      3,
      32,
      32,
