@@ -205,8 +205,12 @@ static inline int sm_any_nan32(const uint32_t *v) {
 /* Copies s to d in the lanes of mask. */
 static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #if defined(__AVX512F__)
-  _mm512_mask_store_epi32(d, (__mmask16)mask, _mm512_load_si512(s));
-  _mm512_mask_store_epi32(d + 16, (__mmask16)(mask >> 16), _mm512_load_si512(s + 16));
+  /* Not a masked store: processors do not forward one to the load of the next instruction, which
+   * would wait until the cache has it. */
+  for (unsigned k = 0; k < SM_LANES; k += SM_HALF)
+    _mm512_store_si512(d + k,
+                       _mm512_mask_blend_epi32((__mmask16)(mask >> k), _mm512_load_si512(d + k),
+                                               _mm512_load_si512(s + k)));
 #else
   FOR_LANES
   d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
