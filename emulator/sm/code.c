@@ -138,8 +138,10 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     const uint64_t pc = va + k * SM_INSN_BYTES;
     if (!fetch_instruction(code, pc, page->word[k])) {
       u->handler = core->handler[SM_H_pc_range];
+      u->guard = SM_PRED_TRUE;
     } else if (!sm_decode(page->word[k], &insn)) {
       u->handler = core->handler[SM_H_illegal];
+      u->guard = SM_PRED_TRUE;
     } else {
       struct sm_note *note = code->annotated ? &sm_page_notes(page)[k] : NULL;
       track_uniform_writes(code, &insn);

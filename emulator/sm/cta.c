@@ -19,7 +19,7 @@ enum { TURN = 8192 };
  * warps, and few enough that their registers stay in the host's cache. */
 enum { BATCH = 8 };
 
-enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
+_Static_assert(sizeof(struct sm_warp) % SM_REG_BYTES == 0, "the register file follows the struct");
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {
   struct sm_worker *worker = calloc(1, sizeof *worker);
@@ -97,13 +97,13 @@ static void fill_with_leftovers(struct sm_warp *w) {
   for (unsigned k = 0; k < SM_PRED_TRUE; k++)
     w->pred[k] = sm_l1_leftover(grid->l1);
   for (unsigned k = 0; k < UNIFORM; k++) {
-    uint32_t *ur = (uint32_t *)(void *)(w->file + (SM_SLOT_UR + k) * SM_REG_BYTES);
+    uint32_t *ur = (uint32_t *)(void *)(sm_file(w) + (SM_SLOT_UR + k) * SM_REG_BYTES);
     ur[0] = sm_l1_leftover(grid->l1);
     for (unsigned lane = 1; lane < SM_LANES; lane++)
       ur[lane] = ur[0];
   }
   w->cta->ur_dirty = UNIFORM;
-  uint32_t *r = (uint32_t *)(void *)(w->file + SM_SLOT_R * SM_REG_BYTES);
+  uint32_t *r = (uint32_t *)(void *)(sm_file(w) + SM_SLOT_R * SM_REG_BYTES);
   for (uint32_t k = 0; k < grid->registers * SM_LANES; k++)
     r[k] = sm_l1_leftover(grid->l1);
 }
@@ -113,7 +113,6 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   struct sm_warp *w = sm_warp_at(cta, index);
   uint32_t threads = cta->threads - index * SM_LANES;
   uint32_t lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
-  w->file = (uint8_t *)w + WARP_BYTES;
   w->stride = cta->stride;
   w->cta = cta;
   w->index = index;
@@ -141,8 +140,8 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   memset(&w->breg[n], 0, sizeof w->breg[n]);
   w->breg_used = 0;
   /* Nothing writes the zero registers, and nothing reads the discard registers. */
-  memset(w->file + SM_SLOT_UR * SM_REG_BYTES, 0, (size_t)cta->ur_dirty * SM_REG_BYTES);
-  memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
+  memset(sm_file(w) + SM_SLOT_UR * SM_REG_BYTES, 0, (size_t)cta->ur_dirty * SM_REG_BYTES);
+  memset(sm_file(w) + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
   if (grid->l1)
     fill_with_leftovers(w);
 }
@@ -163,7 +162,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
     return NULL;
 
   const uint32_t warps = (uint32_t)(threads + SM_LANES - 1) / SM_LANES;
-  const size_t stride = WARP_BYTES + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
+  const size_t stride = sizeof(struct sm_warp) + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
   const size_t local = (size_t)warps * SM_LANES *
                        (round_up_16(grid->local_low) + (size_t)round_up_16(grid->local_high));
   const bool fresh = cta->stride != stride || stride * warps > cta->memory_bytes;
@@ -482,7 +481,7 @@ struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm
                                         uint32_t mask) {
   enum { PACKED_COUNT_SHIFT = 16, COUNT_MASK = 0xfff, ID_MASK = 0xf };
   uint32_t reg;
-  memcpy(&reg, w->file + u->s[1] + sizeof(reg) * (unsigned)__builtin_ctz(mask), sizeof(reg));
+  memcpy(&reg, sm_file(w) + u->s[1] + sizeof(reg) * (unsigned)__builtin_ctz(mask), sizeof(reg));
   return (struct sm_bar_request){
       .mode = u->bar.mode,
       .reduce = u->bar.reduce,

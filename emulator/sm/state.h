@@ -46,7 +46,6 @@ enum sm_event {
  * differently, or one may block or split, the batch is disbanded: the next turn of each warp is
  * without a batch. Watched grids, and those with stale L1 caches, run without batches. */
 struct sm_warp {
-  uint8_t *file;      /* register file: see uop.h */
   size_t stride;      /* bytes from one warp of the CTA to the next */
   bool all_active;    /* first warp of a batch: all lanes of all its warps are active */
   uint32_t active[2]; /* [0] has the lanes of the running group, [1] all 32 for uniform uops */
@@ -125,6 +124,11 @@ struct sm_cta {
 
 static inline struct sm_warp *sm_warp_at(const struct sm_cta *cta, uint32_t index) {
   return (struct sm_warp *)(void *)(cta->memory + index * cta->stride);
+}
+
+/* Returns the register file of a warp (uop.h), which follows the struct. */
+static inline uint8_t *sm_file(const struct sm_warp *w) {
+  return (uint8_t *)(uintptr_t)(w + 1);
 }
 
 static inline struct sm_warp *sm_warp_after(const struct sm_warp *w, uint32_t count) {

@@ -52,7 +52,7 @@ void sm_texture_touch(struct sm_texture_access *t, enum sm_access_kind access, b
                       uint64_t address, uint32_t bytes, const uint8_t *stored);
 
 static inline uint32_t *sm_texture_register(const struct sm_texture_access *t, unsigned offset) {
-  return (uint32_t *)(void *)(t->w->file + offset);
+  return (uint32_t *)(void *)(sm_file(t->w) + offset);
 }
 
 #endif

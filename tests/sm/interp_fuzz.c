@@ -268,8 +268,8 @@ struct registers {
 
 static void copy_registers(struct registers *to, const struct sm_warp *w, uint32_t registers) {
   memset(to, 0, sizeof *to);
-  memcpy(to->r[SM_SLOT_UR], w->file + SM_SLOT_UR * SM_REG_BYTES, SM_UR_COUNT * SM_REG_BYTES);
-  memcpy(to->r[SM_SLOT_R], w->file + SM_SLOT_R * SM_REG_BYTES, (size_t)registers * SM_REG_BYTES);
+  memcpy(to->r[SM_SLOT_UR], sm_file(w) + SM_SLOT_UR * SM_REG_BYTES, SM_UR_COUNT * SM_REG_BYTES);
+  memcpy(to->r[SM_SLOT_R], sm_file(w) + SM_SLOT_R * SM_REG_BYTES, (size_t)registers * SM_REG_BYTES);
   memcpy(to->pred, w->pred, sizeof to->pred);
   to->pred[SM_PRED_DISCARD] = 0;
   for (unsigned k = 0; k < SM_PRED_UNIFORM; k++)

@@ -180,7 +180,7 @@ static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
 }
 
 static inline const uint32_t *sm_file_at(const struct sm_warp *w, unsigned offset) {
-  return (const uint32_t *)(const void *)(w->file + offset);
+  return (const uint32_t *)(const void *)(sm_file(w) + offset);
 }
 
 /* Lanes that execute u. */

@@ -29,21 +29,24 @@ SM_HANDLERS(X)
 #define NEXT u[1].handler(w, u + 1, warps)
 
 /* Defines a handler that executes an instruction for one warp of the batch after the other. Its
- * body does so for the lanes m of the warp w, and returns DONE, or NULL with the warp's event set,
- * which ends the turn. The body is compiled twice, once with a constant m for the usual case that
- * all lanes of all warps execute. */
+ * body does so for the lanes m of the warp w, of which there is one at least, and returns DONE, or
+ * NULL with the warp's event set, which ends the turn. The body is compiled twice, once with a
+ * constant m for the usual case that all lanes of all warps execute. */
 #define EACH_WARP(name)                                                                            \
   static inline __attribute__((always_inline))                                                     \
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m); \
   HANDLER(name) {                                                                                  \
+    const size_t stride = w->stride; /* read once, because the body may write anywhere */          \
+    struct sm_warp *v = w, *const end = sm_warp_after(w, warps);                                   \
     if (LIKELY(w->all_active && sm_is_unguarded(u))) {                                             \
-      FOR_WARPS(v) {                                                                               \
+      for (; v != end; v = (struct sm_warp *)(void *)((uint8_t *)v + stride)) {                    \
         if (UNLIKELY(!SM_WARP_NAME(name)(v, u, SM_ALL_LANES)))                                     \
           return NULL;                                                                             \
       }                                                                                            \
     } else {                                                                                       \
-      FOR_WARPS(v) {                                                                               \
-        if (UNLIKELY(!SM_WARP_NAME(name)(v, u, exec_mask(v, u))))                                  \
+      for (; v != end; v = (struct sm_warp *)(void *)((uint8_t *)v + stride)) {                    \
+        const uint32_t m = exec_mask(v, u);                                                        \
+        if (m && UNLIKELY(!SM_WARP_NAME(name)(v, u, m)))                                           \
           return NULL;                                                                             \
       }                                                                                            \
     }                                                                                              \
@@ -67,7 +70,7 @@ SM_HANDLERS(X)
   for (struct sm_warp *v = (struct sm_warp *)(w), *const end_##v = sm_warp_after(v, warps);        \
        v != end_##v; v = sm_warp_after(v, 1))
 
-#define REG(offset) ((uint32_t *)(w->file + (offset)))
+#define REG(offset) ((uint32_t *)(sm_file(w) + (offset)))
 
 /* Lanes that execute u. */
 static inline uint32_t exec_mask(const struct sm_warp *w, const struct sm_uop *u) {

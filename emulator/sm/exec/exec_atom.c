@@ -92,8 +92,6 @@ static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u,
 }
 
 EACH_WARP(atom) {
-  if (!m)
-    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
@@ -127,8 +125,6 @@ EACH_WARP(atom) {
 }
 
 EACH_WARP(atom_shared) {
-  if (!m)
-    return DONE;
   struct sm_lanes at;
   const uint32_t bytes = size_bytes[u->memory.size];
   if (!shared_addresses(w, u, m, bytes, true, at.l))
@@ -142,8 +138,6 @@ EACH_WARP(atom_shared) {
 
 /* ATOMS.POPC.INC: every lane adds one. */
 EACH_WARP(atom_inc) {
-  if (!m)
-    return DONE;
   struct sm_lanes at;
   if (!shared_addresses(w, u, m, 4, true, at.l))
     return NULL;
@@ -157,8 +151,6 @@ EACH_WARP(atom_inc) {
  * the number of zero bytes at the end, by which ptxas encodes the src-size of cp.async. */
 static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
                                                   uint32_t m, struct sm_l1 *l1) {
-  if (!m)
-    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size], p = PP;
   const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->ldgsts.shared_offset;
@@ -198,8 +190,6 @@ HANDLER(fence) {
 
 EACH_WARP(qspc) {
   enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED };
-  if (!m)
-    return DONE;
   struct addresses a;
   const struct sm_grid *grid = w->cta->grid;
   addresses_of(w, u, m, &a);

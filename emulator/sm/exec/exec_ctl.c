@@ -444,8 +444,6 @@ static inline void splat_result(struct sm_warp *w, const struct sm_uop *u, uint3
 EACH_WARP(vote) {
   enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
   const uint32_t p = PP & m;
-  if (!m)
-    return DONE;
   const bool all = p == m, any = p != 0;
   const bool result = u->vote.mode == VOTE_ALL ? all : u->vote.mode == VOTE_ANY ? any : all || !any;
   splat_result(w, u, p, m, u->vote.to_uniform);
@@ -490,8 +488,6 @@ EACH_WARP(shfl) {
 }
 
 EACH_WARP(match) {
-  if (!m)
-    return DONE;
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->match.wide ? u->s[0] + SM_REG_BYTES : 0);
   struct sm_lanes out;
   memset(&out, 0, sizeof out);
@@ -516,8 +512,6 @@ EACH_WARP(match) {
 
 EACH_WARP(redux) {
   enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
-  if (!m)
-    return DONE;
   const uint32_t *a = REG(u->s[0]), flip = u->redux.is_signed ? 0x80000000u : 0;
   uint32_t r = a[__builtin_ctz(m)];
   FOR_MASK(i, m & (m - 1)) {
@@ -549,8 +543,6 @@ EACH_WARP(redux) {
 /* Returns the value of the first executing lane, or the OR of all. Pu is true if the values
  * differ. */
 EACH_WARP(r2ur) {
-  if (!m)
-    return DONE;
   const uint32_t *a = REG(u->s[0]), first = a[__builtin_ctz(m)];
   uint32_t differ = 0, all = 0;
   FOR_MASK(i, m) {
@@ -566,7 +558,7 @@ EACH_WARP(r2ur) {
 
 static inline const struct sm_uop *fault_here(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               enum sm_fault_kind kind) {
-  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : DONE;
+  return sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false);
 }
 
 EACH_WARP(trap) {
@@ -579,8 +571,8 @@ EACH_WARP(register_range) {
   return fault_here(w, u, m, SM_FAULT_REGISTER_RANGE);
 }
 EACH_WARP(illegal) {
-  return fault_here(w, u, w->active[0], SM_FAULT_ILLEGAL_INSTRUCTION);
+  return fault_here(w, u, m, SM_FAULT_ILLEGAL_INSTRUCTION);
 }
 EACH_WARP(pc_range) {
-  return fault_here(w, u, w->active[0], SM_FAULT_PC_RANGE);
+  return fault_here(w, u, m, SM_FAULT_PC_RANGE);
 }

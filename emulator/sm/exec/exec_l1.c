@@ -5,8 +5,6 @@
 
 static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                              bool generic, bool write) {
-  if (!m)
-    return DONE;
   struct addresses a;
   struct sm_l1 *l1 = sm_l1_of(w);
   const void *space = w->cta->grid->memory.space;

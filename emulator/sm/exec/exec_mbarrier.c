@@ -30,8 +30,6 @@ static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned
 /* ATOMS.ARRIVE, and ARRIVES, which waits for asynchronous copies: these are always complete
  * here. */
 EACH_WARP(arrive) {
-  if (!m)
-    return DONE;
   struct sm_lanes at;
   if (!shared_addresses(w, u, m, MBARRIER_BYTES, true, at.l))
     return NULL;
@@ -42,8 +40,6 @@ EACH_WARP(arrive) {
 
 /* Arrival at a generic address, which must be in shared memory. */
 EACH_WARP(arrive_generic) {
-  if (!m)
-    return DONE;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);

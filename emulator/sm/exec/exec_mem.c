@@ -4,7 +4,7 @@
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/doubles.h"
 
-#define REGS(offset) ((struct sm_lanes *)(void *)(w->file + (offset)))
+#define REGS(offset) ((struct sm_lanes *)(void *)(sm_file(w) + (offset)))
 
 static inline unsigned register_count(enum size size) {
   return size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
@@ -435,8 +435,6 @@ static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, con
 }
 
 EACH_WARP(ld_global) {
-  if (UNLIKELY(!m))
-    return DONE;
   if (UNLIKELY(m != SM_ALL_LANES || u->memory.narrow))
     return load_global_some(w, u, m);
   const enum size size = u->memory.size;
@@ -469,8 +467,6 @@ EACH_WARP(ld_global) {
 }
 
 EACH_WARP(st_global) {
-  if (UNLIKELY(!m))
-    return DONE;
   if (UNLIKELY(m != SM_ALL_LANES || u->memory.narrow))
     return store_global_some(w, u, m);
   const enum size size = u->memory.size;
@@ -500,8 +496,6 @@ static inline bool any_in_windows(const struct sm_warp *w, const struct addresse
 
 static inline const struct sm_uop *access_generic(struct sm_warp *w, const struct sm_uop *u,
                                                   uint32_t m, bool write) {
-  if (!m)
-    return DONE;
   struct addresses a;
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
@@ -575,7 +569,7 @@ static inline bool load_shared_rows(struct sm_warp *w, const struct sm_uop *u, e
 EACH_WARP(ld_shared) {
   const enum size size = u->memory.size;
   struct sm_lanes at;
-  if (!m || (LIKELY(m == SM_ALL_LANES) && load_shared_rows(w, u, size)))
+  if (LIKELY(m == SM_ALL_LANES) && load_shared_rows(w, u, size))
     return DONE;
   if (!shared_addresses(w, u, m, size_bytes[size], false, at.l))
     return NULL;
@@ -588,8 +582,6 @@ EACH_WARP(st_shared) {
   const uint32_t *a = REG(u->s[0]), bytes = size_bytes[size];
   struct halves halves;
   struct sm_lanes at;
-  if (!m)
-    return DONE;
   if (LIKELY(m == SM_ALL_LANES) && pattern32(u, a, bytes, &halves) == PATTERN_UNIT) {
     uint8_t *p = shared_place(w, address32(w, u, a[0]), SM_LANES * bytes, bytes);
     if (LIKELY(p != NULL)) {
@@ -627,7 +619,7 @@ static inline bool local_rows(struct sm_warp *w, const struct sm_uop *u, bool wr
 /* Accesses local memory, whose offsets wrap at the 24 bits of the window. */
 static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, bool write) {
-  if (!m || (m == SM_ALL_LANES && local_rows(w, u, write)))
+  if (m == SM_ALL_LANES && local_rows(w, u, write))
     return DONE;
   struct sm_lanes at;
   uint32_t high, bits;
