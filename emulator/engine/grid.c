@@ -307,6 +307,8 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->launch.sm.code = grid->code->sm;
   grid->launch.sm.watch = emu_watch();
   grid->launch.sm.pools_of = channel;
+  static _Atomic uint64_t launches;
+  grid->launch.sm.launch = atomic_fetch_add(&launches, 1) + 1;
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
   if (emu_injected(EMU_PLACE_GRID_SHORT) && grid->total > 1)

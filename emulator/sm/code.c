@@ -3,12 +3,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "emulator/sm/lower/entry.h"
 #include "emulator/sm/lower/lower.h"
 #include "emulator/sm/lower/note.h"
 #include "emulator/sm/state.h"
 #include "gpu/isa/insn.h"
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024, ENTRY_BUCKETS = 64 };
 
 struct sm_code {
   struct sm_memory memory;
@@ -17,6 +18,7 @@ struct sm_code {
   bool annotated;       /* pages have notes */
   bool cached;          /* loads and stores go through the L1 cache */
   struct sm_page *bucket[BUCKETS];
+  struct sm_entry *entries[ENTRY_BUCKETS];
 };
 
 extern const struct sm_core sm_core_base;
@@ -43,9 +45,12 @@ const struct sm_core *sm_core_build(unsigned level) {
 }
 
 const struct sm_core *sm_core(void) {
+  static const struct sm_core *best;
   const struct sm_core *core = sm_core_override;
+  if (!core)
+    core = __atomic_load_n(&best, __ATOMIC_RELAXED);
   for (unsigned level = SM_CORE_BUILDS; !core && level-- > 0;)
-    core = sm_core_build(level);
+    __atomic_store_n(&best, core = sm_core_build(level), __ATOMIC_RELAXED);
   return core;
 }
 
@@ -76,6 +81,15 @@ void sm_code_invalidate(struct sm_code *code) {
       page = next;
     }
   }
+  for (unsigned b = 0; b < ENTRY_BUCKETS; b++) {
+    struct sm_entry *entry = code->entries[b];
+    code->entries[b] = NULL;
+    while (entry) {
+      struct sm_entry *next = entry->next;
+      free(entry);
+      entry = next;
+    }
+  }
 }
 
 void sm_code_destroy(struct sm_code *code) {
@@ -103,11 +117,10 @@ static const struct sm_page *find_page(struct sm_page *const *bucket, uint64_t v
   return page;
 }
 
-/* Copies the instruction at va. Returns false if nothing is mapped there. */
-static bool fetch_instruction(struct sm_code *code, uint64_t va, uint64_t word[2]) {
+bool sm_fetch_instruction(const struct sm_memory *memory, uint64_t va, uint64_t word[2]) {
   struct sm_range range;
-  if (!code->memory.find(code->memory.space, va, &range) || va < range.gpu ||
-      range.size < SM_INSN_BYTES || va - range.gpu > range.size - SM_INSN_BYTES)
+  if (!memory->find(memory->space, va, &range) || va < range.gpu || range.size < SM_INSN_BYTES ||
+      va - range.gpu > range.size - SM_INSN_BYTES)
     return false;
   memcpy(word, range.host + (va - range.gpu), SM_INSN_BYTES);
   return true;
@@ -136,7 +149,7 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     struct sm_uop *u = &page->uop[k];
     struct sm_insn insn;
     const uint64_t pc = va + k * SM_INSN_BYTES;
-    if (!fetch_instruction(code, pc, page->word[k])) {
+    if (!sm_fetch_instruction(&code->memory, pc, page->word[k])) {
       u->handler = core->handler[SM_H_pc_range];
       u->guard = SM_PRED_TRUE;
     } else if (!sm_decode(page->word[k], &insn)) {
@@ -169,6 +182,33 @@ const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t r
       page->next = *bucket;
       __atomic_store_n(bucket, page, __ATOMIC_RELEASE);
       found = page;
+    }
+  }
+  pthread_mutex_unlock(&code->lock);
+  return found;
+}
+
+static const struct sm_entry *find_entry(struct sm_entry *const *bucket, uint64_t program,
+                                         uint32_t registers) {
+  const struct sm_entry *entry = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+  while (entry && (entry->program != program || entry->registers != registers))
+    entry = entry->next;
+  return entry;
+}
+
+const struct sm_entry *sm_code_entry(struct sm_code *code, uint64_t program, uint32_t registers) {
+  struct sm_entry **bucket = &code->entries[program / SM_INSN_BYTES % ENTRY_BUCKETS];
+  const struct sm_entry *found = find_entry(bucket, program, registers);
+  if (found)
+    return found;
+  pthread_mutex_lock(&code->lock);
+  found = find_entry(bucket, program, registers);
+  if (!found) {
+    struct sm_entry *entry = sm_entry_create(&code->memory, program, registers);
+    if (entry) {
+      entry->next = *bucket;
+      __atomic_store_n(bucket, entry, __ATOMIC_RELEASE);
+      found = entry;
     }
   }
   pthread_mutex_unlock(&code->lock);

@@ -8,6 +8,7 @@
 #endif
 
 #include "emulator/sm/l1.h"
+#include "emulator/sm/lower/entry.h"
 #include "emulator/sm/state.h"
 
 /* Instructions that a warp executes before the next warp runs: enough to keep its registers in the
@@ -18,6 +19,10 @@ enum { TURN = 8192 };
 /* Warps in a batch at most: enough that the cost of dispatching an instruction is shared by several
  * warps, and few enough that their registers stay in the host's cache. */
 enum { BATCH = 8 };
+
+/* CTAs of one grid in the same memory, after which finding out which registers need not be cleared
+ * is worth it. */
+enum { MANY = 64 };
 
 _Static_assert(sizeof(struct sm_warp) % SM_REG_BYTES == 0, "the register file follows the struct");
 
@@ -108,22 +113,17 @@ static void fill_with_leftovers(struct sm_warp *w) {
     r[k] = sm_l1_leftover(grid->l1);
 }
 
-static void start_warp(struct sm_cta *cta, uint32_t index) {
+/* Sets what is the same for this warp in all CTAs of the grid. */
+static void bind_warp(struct sm_cta *cta, uint32_t index) {
   const struct sm_grid *grid = cta->grid;
   struct sm_warp *w = sm_warp_at(cta, index);
-  uint32_t threads = cta->threads - index * SM_LANES;
-  uint32_t lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
+  const uint32_t threads = cta->threads - index * SM_LANES;
   w->stride = cta->stride;
   w->cta = cta;
   w->index = index;
-  w->alone = false;
-  w->lanes = w->alive = lanes;
-  w->active[0] = lanes;
+  w->lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
   w->active[1] = SM_ALL_LANES;
   w->page = NULL;
-  w->event = SM_EVENT_NONE;
-  memset(w->pred, 0, sizeof w->pred);
-  w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
   for (unsigned k = 0; k < SM_BANKS; k++) {
     w->bank[k].data = grid->bank[k].data;
     w->bank[k].size = grid->bank[k].data ? grid->bank[k].size : 0;
@@ -133,15 +133,44 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   w->local_high = round_up_16(grid->local_high);
   w->local_high_at = round_up_16(grid->local_low);
   w->local = cta->local + (size_t)index * SM_LANES * (w->local_high + (size_t)w->local_high_at);
+}
+
+/* Clears registers that the last CTA in this memory may have written: those that the kernel may
+ * read before it writes them, or all. Nothing writes the zero registers, and nothing reads the
+ * discard registers. */
+static void clear_registers(struct sm_warp *w) {
+  const struct sm_cta *cta = w->cta;
+  const uint32_t ur_end = SM_SLOT_UR + cta->ur_dirty;
+  if (!cta->entry) {
+    memset(sm_file(w) + SM_SLOT_UR * SM_REG_BYTES, 0, (size_t)cta->ur_dirty * SM_REG_BYTES);
+    memset(sm_file(w) + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)cta->grid->registers * SM_REG_BYTES);
+    return;
+  }
+  for (uint32_t k = 0; k < cta->entry->run_count; k++) {
+    const struct sm_run run = cta->entry->run[k];
+    uint32_t end = (uint32_t)run.slot + run.count;
+    if (run.slot < SM_SLOT_R && end > ur_end)
+      end = ur_end;
+    if (end > run.slot)
+      memset(sm_file(w) + (size_t)run.slot * SM_REG_BYTES, 0,
+             (size_t)(end - run.slot) * SM_REG_BYTES);
+  }
+}
+
+static void start_warp(struct sm_warp *w) {
+  const struct sm_grid *grid = w->cta->grid;
+  w->alone = false;
+  w->alive = w->active[0] = w->lanes;
+  w->event = SM_EVENT_NONE;
+  memset(w->pred, 0, sizeof w->pred);
+  w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
   w->current = 0;
   w->groups = 1;
-  w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
+  w->group[0] = (struct sm_group){.mask = w->lanes, .state = SM_GROUP_READY, .pc = grid->program};
   FOR_MASK(n, w->breg_used)
   memset(&w->breg[n], 0, sizeof w->breg[n]);
   w->breg_used = 0;
-  /* Nothing writes the zero registers, and nothing reads the discard registers. */
-  memset(sm_file(w) + SM_SLOT_UR * SM_REG_BYTES, 0, (size_t)cta->ur_dirty * SM_REG_BYTES);
-  memset(sm_file(w) + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
+  clear_registers(w);
   if (grid->l1)
     fill_with_leftovers(w);
 }
@@ -162,7 +191,8 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
     return NULL;
 
   const uint32_t warps = (uint32_t)(threads + SM_LANES - 1) / SM_LANES;
-  const size_t stride = sizeof(struct sm_warp) + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
+  const size_t stride =
+      sizeof(struct sm_warp) + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
   const size_t local = (size_t)warps * SM_LANES *
                        (round_up_16(grid->local_low) + (size_t)round_up_16(grid->local_high));
   const bool fresh = cta->stride != stride || stride * warps > cta->memory_bytes;
@@ -176,6 +206,13 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
     memset(cta->memory, 0, cta->memory_bytes);
     cta->ur_dirty = cta->tids_for = 0;
   }
+  const bool again = !fresh && grid->launch && cta->launch == grid->launch;
+  cta->reuses = again ? cta->reuses + 1 : 0;
+  if (!again)
+    cta->entry = NULL;
+  else if (cta->reuses == MANY && !grid->watch && !grid->l1)
+    cta->entry = sm_code_entry(grid->code, grid->program, grid->registers);
+  cta->launch = grid->launch;
   cta->stride = stride;
   cta->grid = grid;
   cta->worker = worker;
@@ -186,16 +223,21 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   cta->exited = cta->turn = 0;
   cta->clock = 0;
   cta->bars_in_use = 0;
-  cta->range_count = cta->range_turn = 0;
-  cta->last.size = 0;
+  if (!again) {
+    cta->range_count = cta->range_turn = 0;
+    cta->last.size = 0;
+  }
   memset(cta->shared, 0, grid->shared_bytes);
   for (uint32_t k = 0; grid->l1 && k + sizeof(uint32_t) <= grid->shared_bytes;
        k += sizeof(uint32_t)) {
     const uint32_t leftover = sm_l1_leftover(grid->l1);
     memcpy(cta->shared + k, &leftover, sizeof leftover);
   }
-  for (uint32_t k = 0; k < warps; k++)
-    start_warp(cta, k);
+  for (uint32_t k = 0; k < warps; k++) {
+    if (!again)
+      bind_warp(cta, k);
+    start_warp(sm_warp_at(cta, k));
+  }
   set_tids(cta, grid->block);
   if (grid->watch && !sm_watch_start(cta)) {
     free_cta(cta);

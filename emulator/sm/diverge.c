@@ -226,7 +226,7 @@ const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
 const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
   struct sm_group *now = sm_group_now(w);
   w->alive &= ~mask;
-  w->cta->exited += (uint32_t)__builtin_popcount(mask);
+  w->cta->exited += mask == SM_ALL_LANES ? SM_LANES : (uint32_t)__builtin_popcount(mask);
   set_group_mask(w, now, now->mask & ~mask);
   const bool some_stay =
       now->mask != 0; /* read before release_groups, which may reuse the struct */

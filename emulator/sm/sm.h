@@ -89,6 +89,10 @@ struct sm_watch;
 struct sm_grid {
   struct sm_code *code;
   struct sm_memory memory;
+  /* A number that no other grid of the process has: a CTA of the same grid then finds in the
+   * worker's memory what the last one has left, and clears only registers that its code may read
+   * before it writes them. 0: each CTA starts from nothing. */
+  uint64_t launch;
   uint64_t program; /* GPU virtual address of the entry */
   uint32_t grid[3], block[3];
   struct {

@@ -94,9 +94,12 @@ struct sm_bar {
 struct sm_cta {
   struct sm_cta *next; /* in the pool of the worker */
   const struct sm_grid *grid;
-  struct sm_worker *worker; /* the one that runs it now */
-  uint64_t clock, ahead;    /* both at the end of the last turn; ahead: of the worker's clock */
-  uint32_t sm_id;           /* the SM of the board that it runs on */
+  uint64_t launch;              /* of the grid for which the warps were set up, or 0 */
+  const struct sm_entry *entry; /* its registers that must be cleared; NULL: all, or not known */
+  uint32_t reuses;              /* CTAs of this grid in this memory before */
+  struct sm_worker *worker;     /* the one that runs it now */
+  uint64_t clock, ahead;        /* both at the end of the last turn; ahead: of the worker's clock */
+  uint32_t sm_id;               /* the SM of the board that it runs on */
   uint32_t id[3];
   uint32_t threads, warps, exited;
   uint32_t turn;         /* the warp that runs next */
@@ -164,6 +167,9 @@ extern const struct sm_core *sm_core_override; /* set by tests to use another on
 /* Returns the page that contains va, lowered for a number of registers, or NULL if out of
  * memory. */
 const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t registers);
+
+/* Returns the registers that a kernel may read before it writes them, or NULL if out of memory. */
+const struct sm_entry *sm_code_entry(struct sm_code *code, uint64_t program, uint32_t registers);
 
 /* All code in this cache writes only uniform registers below the returned number. */
 uint32_t sm_code_ur_high(const struct sm_code *code);

@@ -584,6 +584,7 @@ static void *run_ctas(void *argument) {
 
 enum sm_result module_run(struct module *m, const char *kernel, const struct launch *launch,
                           struct sm_fault *fault, uint64_t *instructions) {
+  static uint64_t launches;
   const int text = section_named(m, ".text.", kernel);
   if (text < 0)
     return SM_FAULTED;
@@ -622,6 +623,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   struct sm_grid grid = {
       .code = m->code,
       .memory = {find, m, &m->unmappings},
+      .launch = ++launches,
       .program = m->section_at[text],
       .registers = a.registers,
       .barriers = a.barriers,
