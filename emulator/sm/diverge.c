@@ -171,13 +171,27 @@ static void release_groups(struct sm_warp *w) {
   }
 }
 
+/* Returns the group that waits at a BSYNC, or NULL. Lanes that join it keep the list short. */
+static struct sm_group *find_blocked(struct sm_warp *w, uint64_t pc, uint8_t breg) {
+  for (unsigned k = 0; k < w->groups; k++) {
+    struct sm_group *g = &w->group[k];
+    if (g->state == SM_GROUP_BSYNC && g->pc == pc && g->breg == breg)
+      return g;
+  }
+  return NULL;
+}
+
 const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                               enum sm_group_state state, uint8_t breg) {
   struct sm_group *now = sm_group_now(w);
   const uint64_t pc = sm_pc_of(w, u);
   const uint32_t rest = now->mask & ~mask;
   if (rest) {
-    add_group(w, mask, pc, state, breg);
+    struct sm_group *same = state == SM_GROUP_BSYNC ? find_blocked(w, pc, breg) : NULL;
+    if (same)
+      same->mask |= mask;
+    else
+      add_group(w, mask, pc, state, breg);
     set_group_mask(w, now, rest);
     now->pc = pc + SM_INSN_BYTES;
   } else {
@@ -188,9 +202,18 @@ const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_
   return end_turn(w, u, SM_EVENT_SWITCH);
 }
 
+/* Only lanes that wait at the same place can be released by those that block here. If the latter
+ * have one mask, which also waits for lanes elsewhere, there is nothing to release. */
 const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n) {
+  const uint64_t pc = sm_pc_of(w, u);
+  const uint32_t *b = w->breg[n].l, want = b[__builtin_ctz(mask)];
+  uint32_t differ = 0;
+  FOR_LANES
+  differ |= mask & sm_lane_bit[i] ? b[i] ^ want : 0;
   sm_block(w, u, mask, SM_GROUP_BSYNC, n);
-  release_groups(w);
+  if (differ ||
+      !(want & w->alive & ~mask & ~blocked_lanes_at(w, SM_GROUP_BSYNC, pc, n) & ~yielded_lanes(w)))
+    release_groups(w);
   return NULL;
 }
 
@@ -234,6 +257,20 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
     release_groups(w);
   sm_bar_after_exit(w->cta);
   return some_stay ? u + 1 : end_turn(w, u, SM_EVENT_SWITCH);
+}
+
+const struct sm_uop *sm_exit_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  for (uint32_t k = 0; k < warps; k++) {
+    struct sm_warp *v = sm_warp_after(w, k);
+    w->cta->exited += v->alive == SM_ALL_LANES ? SM_LANES : (uint32_t)__builtin_popcount(v->alive);
+    v->alive = v->active[0] = 0;
+    sm_group_now(v)->mask = 0;
+    sm_group_now(v)->state = SM_GROUP_FREE;
+    end_turn(v, u, SM_EVENT_SWITCH);
+  }
+  w->all_active = false;
+  sm_bar_after_exit(w->cta);
+  return NULL;
 }
 
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,

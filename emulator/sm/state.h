@@ -214,6 +214,8 @@ const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u);
 /* Execute EXIT, jumps with a separate target for each lane, BSYNC, BREAK and WARPSYNC for the lanes
  * of mask. Return the next uop, or NULL with the event set. */
 const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask);
+/* Executes EXIT for all lanes of a batch. */
+const struct sm_uop *sm_exit_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                                    const uint64_t *target);
 const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n);

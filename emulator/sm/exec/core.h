@@ -14,8 +14,10 @@
 #define SM_NAME(name)      SM_PASTE(sm_h_##name, SM_BUILD)
 #define SM_WARP_NAME(name) SM_PASTE(warp_##name, SM_BUILD)
 
+/* u is restrict: no handler changes uops, so that their fields can be read before a loop. */
 #define HANDLER(name)                                                                              \
-  const struct sm_uop *SM_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t warps)
+  const struct sm_uop *SM_NAME(name)(struct sm_warp * w, const struct sm_uop *restrict u,          \
+                                     uint32_t warps)
 
 #define X(name) HANDLER(name);
 SM_HANDLERS(X)
@@ -35,20 +37,21 @@ SM_HANDLERS(X)
 #define EACH_WARP(name)                                                                            \
   static inline __attribute__((always_inline))                                                     \
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m); \
+  static __attribute__((noinline)) const struct sm_uop *some_##name(                               \
+      struct sm_warp *w, const struct sm_uop *restrict u, uint32_t warps) {                        \
+    FOR_STRIDE(v) {                                                                                \
+      const uint32_t m = exec_mask(v, u);                                                          \
+      if (m && UNLIKELY(!SM_WARP_NAME(name)(v, u, m)))                                             \
+        return NULL;                                                                               \
+    }                                                                                              \
+    return NEXT;                                                                                   \
+  }                                                                                                \
   HANDLER(name) {                                                                                  \
-    const size_t stride = w->stride; /* read once, because the body may write anywhere */          \
-    struct sm_warp *v = w, *const end = sm_warp_after(w, warps);                                   \
-    if (LIKELY(w->all_active && sm_is_unguarded(u))) {                                             \
-      for (; v != end; v = (struct sm_warp *)(void *)((uint8_t *)v + stride)) {                    \
-        if (UNLIKELY(!SM_WARP_NAME(name)(v, u, SM_ALL_LANES)))                                     \
-          return NULL;                                                                             \
-      }                                                                                            \
-    } else {                                                                                       \
-      for (; v != end; v = (struct sm_warp *)(void *)((uint8_t *)v + stride)) {                    \
-        const uint32_t m = exec_mask(v, u);                                                        \
-        if (m && UNLIKELY(!SM_WARP_NAME(name)(v, u, m)))                                           \
-          return NULL;                                                                             \
-      }                                                                                            \
+    if (UNLIKELY(!w->all_active || !sm_is_unguarded(u)))                                           \
+      return some_##name(w, u, warps);                                                             \
+    FOR_STRIDE(v) {                                                                                \
+      if (UNLIKELY(!SM_WARP_NAME(name)(v, u, SM_ALL_LANES)))                                       \
+        return NULL;                                                                               \
     }                                                                                              \
     return NEXT;                                                                                   \
   }                                                                                                \
@@ -69,6 +72,13 @@ SM_HANDLERS(X)
 #define FOR_WARPS(v)                                                                               \
   for (struct sm_warp *v = (struct sm_warp *)(w), *const end_##v = sm_warp_after(v, warps);        \
        v != end_##v; v = sm_warp_after(v, 1))
+
+/* The same, with a stride that is read once although the body may write anywhere. */
+#define FOR_STRIDE(v)                                                                              \
+  const size_t stride_##v = w->stride;                                                             \
+  struct sm_warp *const end_##v = sm_warp_after(w, warps);                                         \
+  for (struct sm_warp *v = w; v != end_##v;                                                        \
+       v = (struct sm_warp *)(void *)((uint8_t *)v + stride_##v))
 
 #define REG(offset) ((uint32_t *)(sm_file(w) + (offset)))
 

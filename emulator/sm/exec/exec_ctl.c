@@ -128,6 +128,8 @@ HANDLER(exit) {
     return NEXT;
   if (ends.all != 0 && ends.all != warps)
     return sm_disband(w, u, warps);
+  if (warps > 1 && ends.all)
+    return sm_exit_batch(w, u, warps);
   FOR_WARPS(v) {
     const uint32_t m = exec_mask(v, u) & pred_in(v, u, u->pp, 0);
     if (m)
@@ -408,10 +410,9 @@ static void read_special(struct sm_warp *w, const struct sm_uop *u, unsigned num
 }
 
 EACH_WARP(s2r) {
-  struct sm_lanes t;
-  read_special(w, u, u->special.number, t.l);
-  sm_blend(REG(u->d), t.l, m);
-  return DONE;
+  RESULT(u->d);
+  read_special(w, u, u->special.number, r);
+  RESULT_END;
 }
 
 /* 64-bit CS2R: writes a register and the next one. */

@@ -111,6 +111,15 @@ EACH_WARP(iadd_carry) {
   RESULT_END;
 }
 
+/* IADD3 of two operands without modifiers and without a carry in. */
+EACH_WARP(iadd_cc) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t carries = sm_add_carry_out(r, REG(u->s[0]), source(w, u, 1, &t));
+  pred_out(w, u->pd, carries, m);
+  RESULT_END;
+}
+
 /* IADD3.X of two operands without modifiers and without a carry out. */
 EACH_WARP(iadd_x) {
   RESULT(u->d);
@@ -353,6 +362,35 @@ EACH_WARP(isetp) {
   const uint32_t q = PP;
   pred_out(w, u->pd, sem_bop(u->isetp.combine, p, q), m);
   pred_out(w, u->pe, sem_bop(u->isetp.combine, ~p, q), m);
+  return DONE;
+}
+
+/* ISETP without .EX whose result depends on no other predicate and goes to one. */
+EACH_WARP(isetp_one) {
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u;
+  uint32_t p;
+  switch (u->isetp.compare) {
+  case SEM_CMP_LESS:
+    p = sm_mask_more(b, a, flip);
+    break;
+  case SEM_CMP_GREATER | SEM_CMP_EQUAL:
+    p = ~sm_mask_more(b, a, flip);
+    break;
+  case SEM_CMP_GREATER:
+    p = sm_mask_more(a, b, flip);
+    break;
+  case SEM_CMP_LESS | SEM_CMP_EQUAL:
+    p = ~sm_mask_more(a, b, flip);
+    break;
+  case SEM_CMP_EQUAL:
+    p = sm_mask_same(a, b);
+    break;
+  default:
+    p = ~sm_mask_same(a, b);
+  }
+  pred_out(w, u->pd, p, m);
   return DONE;
 }
 

@@ -601,8 +601,7 @@ EACH_WARP(st_shared) {
 static inline bool local_rows(struct sm_warp *w, const struct sm_uop *u, bool write) {
   const uint32_t *a = REG(u->s[0]), bytes = size_bytes[u->memory.size];
   const uint32_t at = address32(w, u, a[0]);
-  if (u->memory.size < SIZE_32 || at & (bytes - 1) || !sm_is_same(a) || !sm_is_same(a + SM_HALF) ||
-      a[0] != a[SM_HALF])
+  if (u->memory.size < SIZE_32 || at & (bytes - 1) || !sm_is_uniform(a))
     return false;
   uint8_t *p = local_place(w, at, bytes, 0);
   if (UNLIKELY(!p))
@@ -676,13 +675,14 @@ EACH_WARP(ldc) {
     const unsigned lane = (unsigned)__builtin_ctz(wrong);
     return sm_raise(w, u, SM_FAULT_MISALIGNED, lane, index[lane] + term, bytes, false);
   }
-  for (unsigned k = 0; k < words; k++) {
-    if (u->s[0] == 0) {
-      sm_splat(t[k].l, bank_value(w, u->ldc.bank, (uint64_t)term + 4 * k, part));
-    } else {
+  if (u->s[0] == 0 || sm_is_uniform(index)) {
+    const uint32_t at = index[0] + term;
+    for (unsigned k = 0; k < words; k++)
+      sm_splat(t[k].l, bank_value(w, u->ldc.bank, (uint64_t)at + 4 * k, part));
+  } else {
+    for (unsigned k = 0; k < words; k++)
       for (unsigned i = 0; i < SM_LANES; i++)
         t[k].l[i] = bank_value(w, u->ldc.bank, (uint64_t)(uint32_t)(index[i] + term) + 4 * k, part);
-    }
   }
   for (unsigned k = 0; k < words; k++)
     sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);

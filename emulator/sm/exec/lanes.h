@@ -153,6 +153,19 @@ static inline int sm_is_same(const uint32_t *v) {
 #endif
 }
 
+/* Returns whether all lanes have the same value. */
+static inline int sm_is_uniform(const uint32_t *v) {
+#if defined(__AVX512F__)
+  const __m512i first = _mm512_set1_epi32((int)v[0]);
+  const __m512i low = _mm512_xor_si512(_mm512_load_si512(v), first);
+  const __m512i high = _mm512_xor_si512(_mm512_load_si512(v + SM_HALF), first);
+  const __m512i any = _mm512_or_si512(low, high);
+  return _mm512_test_epi32_mask(any, any) == 0;
+#else
+  return v[0] == v[SM_HALF] && sm_is_same(v) && sm_is_same(v + SM_HALF);
+#endif
+}
+
 /* Returns whether hi is the same in all lanes and lo is an arithmetic sequence with the given step,
  * modulo 2^32. */
 static inline int sm_is_pair_row(const uint32_t *lo, const uint32_t *hi, uint32_t step) {
@@ -214,6 +227,28 @@ static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #else
   FOR_LANES
   d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
+#endif
+}
+
+/* Computes d = a + b. Returns the carries. */
+static inline uint32_t sm_add_carry_out(uint32_t *d, const uint32_t *a, const uint32_t *b) {
+#if defined(__AVX512F__)
+  uint32_t carries = 0;
+  for (unsigned k = 0; k < SM_LANES; k += SM_HALF) {
+    const __m512i x = _mm512_load_si512(a + k);
+    const __m512i sum = _mm512_add_epi32(x, _mm512_load_si512(b + k));
+    carries |= (uint32_t)_mm512_cmplt_epu32_mask(sum, x) << k;
+    _mm512_store_si512(d + k, sum);
+  }
+  return carries;
+#else
+  struct sm_lanes out;
+  FOR_LANES {
+    const uint32_t x = a[i], y = b[i], sum = x + y;
+    out.l[i] = (x & y) | ((x | y) & ~sum); /* the top bit is the carry */
+    d[i] = sum;
+  }
+  return sm_mask_of(out.l);
 #endif
 }
 

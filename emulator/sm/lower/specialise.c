@@ -27,7 +27,29 @@ static unsigned by_scalar(const struct sm_uop *u, unsigned none, unsigned second
 static unsigned choose_sum(const struct sm_uop *u, unsigned handler) {
   if (!is_sum2(u))
     return handler;
-  return u->iadd.extended && !u->mods && u->pd == SM_PRED_DISCARD ? SM_H_iadd_x : SM_H_iadd_carry;
+  if (u->mods)
+    return SM_H_iadd_carry;
+  if (!u->iadd.extended)
+    return SM_H_iadd_cc;
+  return u->pd == SM_PRED_DISCARD ? SM_H_iadd_x : SM_H_iadd_carry;
+}
+
+/* IMAD by a power of two that adds nothing is a shift. */
+static unsigned choose_product(struct sm_uop *u, unsigned handler) {
+  if (u->scalar_kind != SM_SCALAR_IMM || u->s[2] != 0 || !u->imm || u->imm & (u->imm - 1))
+    return handler;
+  u->imm = (uint32_t)__builtin_ctz(u->imm);
+  u->shift.known = 1;
+  return SM_H_shl;
+}
+
+static unsigned choose_isetp(const struct sm_uop *u, unsigned handler) {
+  const bool alone = u->pp == SM_PRED_TRUE && !(u->pnot & 1) && u->isetp.combine == SEM_BOP_AND;
+  const bool certain =
+      u->isetp.compare == 0 || u->isetp.compare == (SEM_CMP_LESS | SEM_CMP_EQUAL | SEM_CMP_GREATER);
+  return alone && !certain && !u->isetp.extended && u->pe == SM_PRED_DISCARD && u->scalar_slot != 0
+             ? SM_H_isetp_one
+             : handler;
 }
 
 static unsigned choose_lop3(const struct sm_uop *u, unsigned handler) {
@@ -77,6 +99,10 @@ unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
   switch (handler) {
   case SM_H_iadd3:
     return choose_sum(u, handler);
+  case SM_H_imad_rsr:
+    return choose_product(u, handler);
+  case SM_H_isetp:
+    return choose_isetp(u, handler);
   case SM_H_lop3:
     return choose_lop3(u, handler);
   case SM_H_shf:
