@@ -315,7 +315,11 @@ EACH_WARP(shf_known) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const uint32_t n = u->imm, rest = 32 - n;
-  if (u->shift.right) {
+  if (a == c) { /* a rotation */
+    const uint32_t right = u->shift.right ? n : rest;
+    FOR_LANES
+    r[i] = a[i] >> right | a[i] << (32 - right);
+  } else if (u->shift.right) {
     FOR_LANES
     r[i] = a[i] >> n | c[i] << rest;
   } else {

@@ -422,6 +422,15 @@ static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct
   return true;
 }
 
+/* Reads ahead of a row: the next work-groups often access the next rows. An address that is not
+ * mapped does not matter. */
+static inline void prefetch_rows(const uint8_t *p) {
+  enum { AHEAD = 2048, LINE = 64 };
+  const uintptr_t at = (uintptr_t)p + AHEAD;
+  __builtin_prefetch((const void *)at);
+  __builtin_prefetch((const void *)(at + LINE));
+}
+
 /* Returns the place of the row that all lanes access, or NULL if there is none or if the access may
  * fault. */
 static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
@@ -431,7 +440,9 @@ static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, con
   const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
   if (UNLIKELY(!ends_in_word(lo[0]) || base & (bytes - 1)))
     return NULL;
-  return sm_global(w->cta, base, SM_LANES * bytes, write);
+  uint8_t *const p = sm_global(w->cta, base, SM_LANES * bytes, write);
+  prefetch_rows(p);
+  return p;
 }
 
 EACH_WARP(ld_global) {
@@ -598,7 +609,8 @@ EACH_WARP(st_shared) {
 /* Accesses one offset in local memory for all lanes, by copying whole registers: words of local
  * memory are interleaved over the lanes. Returns false, without effect, if the offsets differ or if
  * the access may fault. */
-static inline bool local_rows(struct sm_warp *w, const struct sm_uop *u, bool write) {
+static inline __attribute__((always_inline)) bool local_rows(struct sm_warp *w,
+                                                             const struct sm_uop *u, bool write) {
   const uint32_t *a = REG(u->s[0]), bytes = size_bytes[u->memory.size];
   const uint32_t at = address32(w, u, a[0]);
   if (u->memory.size < SIZE_32 || at & (bytes - 1) || !sm_is_uniform(a))
@@ -618,8 +630,6 @@ static inline bool local_rows(struct sm_warp *w, const struct sm_uop *u, bool wr
 /* Accesses local memory, whose offsets wrap at the 24 bits of the window. */
 static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, bool write) {
-  if (m == SM_ALL_LANES && local_rows(w, u, write))
-    return DONE;
   struct sm_lanes at;
   uint32_t high, bits;
   const uint32_t bytes = size_bytes[u->memory.size];
@@ -638,11 +648,14 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
   return DONE;
 }
 
+SOME(load_local, local_access, false)
+SOME(store_local, local_access, true)
+
 EACH_WARP(ld_local) {
-  return local_access(w, u, m, false);
+  return m == SM_ALL_LANES && local_rows(w, u, false) ? DONE : load_local(w, u, m);
 }
 EACH_WARP(st_local) {
-  return local_access(w, u, m, true);
+  return m == SM_ALL_LANES && local_rows(w, u, true) ? DONE : store_local(w, u, m);
 }
 
 /* --- constants -------------------------------------------------------------- */

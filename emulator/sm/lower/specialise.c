@@ -34,9 +34,16 @@ static unsigned choose_sum(const struct sm_uop *u, unsigned handler) {
   return u->pd == SM_PRED_DISCARD ? SM_H_iadd_x : SM_H_iadd_carry;
 }
 
-/* IMAD by a power of two that adds nothing is a shift. */
+/* IMAD by 1 is a sum. By another power of two, if it adds nothing, it is a shift. */
 static unsigned choose_product(struct sm_uop *u, unsigned handler) {
-  if (u->scalar_kind != SM_SCALAR_IMM || u->s[2] != 0 || !u->imm || u->imm & (u->imm - 1))
+  if (u->scalar_kind != SM_SCALAR_IMM)
+    return handler;
+  if (u->imm == 1) {
+    u->s[1] = 0;
+    u->scalar_slot = SM_NO_SLOT;
+    return SM_H_iadd3_rrr;
+  }
+  if (u->s[2] != 0 || !u->imm || u->imm & (u->imm - 1))
     return handler;
   u->imm = (uint32_t)__builtin_ctz(u->imm);
   u->shift.known = 1;
