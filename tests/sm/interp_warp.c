@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
 #include "tests/sm/harness.h"
 
 #include <cmocka.h>
@@ -17,6 +18,10 @@
 static const char source[] =
     "typedef unsigned u32; typedef unsigned long long u64;\n"
     "#define K extern \"C\" __global__ void\n"
+    "K unwritten(u32 *o) { u32 v, b = blockIdx.x;\n"
+    "  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(v));\n"
+    "  asm volatile(\"{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mad.lo.u32 %0, %2, 3, %0; }\" : "
+    "\"+r\"(v) : \"r\"(b & 1), \"r\"(b + 9)); o[b * blockDim.x + threadIdx.x] = v; }\n"
     "K shuffle(u32 *o) { u32 t = threadIdx.x, v = t * 3 + 1;\n"
     "  o[t * 4] = __shfl_sync(~0u, v, (t * 7) & 31); o[t * 4 + 1] = __shfl_up_sync(~0u, v, 3);\n"
     "  o[t * 4 + 2] = __shfl_down_sync(~0u, v, 5, 16); o[t * 4 + 3] = __shfl_xor_sync(~0u, v, 9); "
@@ -561,6 +566,41 @@ static void clock_does_not_go_back(void **unused) {
   }
 }
 
+/* Replaces the instruction that reads the lane's number. */
+static void remove_laneid(const char *kernel) {
+  enum { LANEID = 0 };
+  static const uint64_t nop[2] = {0x7918, 0x000fc00000000000};
+  size_t count, removed = 0;
+  uint64_t(*code)[2] = module_code(m, kernel, &count);
+  assert_non_null(code);
+  for (size_t k = 0; k < count; k++) {
+    struct sm_insn insn;
+    if (!sm_decode(code[k], &insn) || insn.op != SM_OP_S2R ||
+        insn.operand[1].kind != SM_OPERAND_SPECIAL || insn.operand[1].value != LANEID)
+      continue;
+    memcpy(code[k], nop, sizeof nop);
+    removed++;
+  }
+  assert_int_equal(removed, 1);
+  module_forget_code(m);
+}
+
+/* CTAs of a grid use the same memory one after another. What a register has that is read before it
+ * is written does not depend on the last CTA, only some of which write it. Watched grids clear all
+ * registers. */
+static void unwritten_registers_are_cleared(void **unused) {
+  enum { CTAS = 200, THREADS = 64 };
+  static const struct sm_watch watch;
+  static uint32_t cleared[CTAS * THREADS];
+  remove_laneid("unwritten");
+  module_watch(m, &watch);
+  expect_done("unwritten", CTAS, THREADS);
+  memcpy(cleared, host, sizeof cleared);
+  module_watch(m, NULL);
+  expect_done("unwritten", CTAS, THREADS);
+  assert_memory_equal(host, cleared, sizeof cleared);
+}
+
 int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
@@ -590,6 +630,7 @@ int main(void) {
       cmocka_unit_test(preempted_group_continues_first),
       cmocka_unit_test(access_to_unmapped_memory_faults),
       cmocka_unit_test(clock_does_not_go_back),
+      cmocka_unit_test(unwritten_registers_are_cleared),
   };
   /* Debug code contains calls, and waits that optimised code omits. */
   static const char *const debug[] = {"--device-debug", NULL};
