@@ -64,21 +64,23 @@ struct emu_grid {
       sectors; /* executed so far; sectors of global memory (profile mode) */
 
   /* Adversarial timing. */
-  uint64_t not_before;      /* earliest start, on PTIMER */
-  uint64_t open[OPEN_CTAS]; /* CTAs that may start next, in any order */
+  uint64_t not_before; /* earliest start, on PTIMER */
   int open_count;
 
   _Atomic uint64_t next_cta;
   atomic_int resident;
   atomic_bool stop;
-  atomic_int stalls;                      /* budgets used up since a CTA last ended */
-  atomic_bool wide;                       /* stalls has reached STALLS_MAX: start others first */
-  pthread_mutex_t lock;                   /* protects the members below */
-  struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
+  atomic_int stalls;    /* budgets used up since a CTA last ended */
+  atomic_bool wide;     /* stalls has reached STALLS_MAX: start others first */
+  pthread_mutex_t lock; /* protects the members below */
   int preempted_first;
   atomic_int preempted_count; /* also read without the lock, to see if it is 0 */
   bool faulted;
+
+  /* The members from here on are not cleared at a launch. */
   struct sm_fault fault;
+  struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
+  uint64_t open[OPEN_CTAS];               /* CTAs that may start next, in any order */
 };
 
 struct helper {
@@ -156,11 +158,12 @@ bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu
 static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
                                     const struct emu_shader_state *shader,
                                     struct emu_fault *fault) {
-  struct emu_grid *grid = calloc(1, sizeof(*grid));
+  struct emu_grid *grid = malloc(sizeof(*grid));
   if (!grid) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
     return NULL;
   }
+  memset(grid, 0, offsetof(struct emu_grid, fault));
   grid->qmd_address = qmd_address;
   grid->shader = *shader;
   pthread_mutex_init(&grid->lock, NULL);
