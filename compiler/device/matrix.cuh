@@ -95,6 +95,11 @@ template <int W, class T> OCL_FN vec<uint, 4> ldmatrix_transposed(T *p) {
   return r;
 }
 
+/* Returns the distance in bytes of a word in memory, if the elements of its line are adjacent. */
+template <matrix_use U, int BITS> OCL_FN ulong word_offset(uint word, uint stride) {
+  return (ulong)matrix_line<U>(word) * stride * BITS / 8 + 4 * matrix_column<U>(word);
+}
+
 /* W is the number of words in a lane. */
 template <matrix_use U, int BITS, int W>
 OCL_FN vec<uint, 4> load_elements(const void *p, uint layout, uint stride) {
@@ -114,10 +119,8 @@ OCL_FN vec<uint, 4> load_words(const T *p, uint layout, uint stride) {
     return load_elements<U, BITS, W>(p, layout, stride);
   vec<uint, 4> r = {};
 #pragma unroll
-  for (uint w = 0; w < W; w++) {
-    const ulong at = (ulong)matrix_line<U>(w) * stride * BITS / 8 + 4 * matrix_column<U>(w);
-    r.s[w] = *(const uint *)((const char *)p + at);
-  }
+  for (uint w = 0; w < W; w++)
+    r.s[w] = *(const uint *)((const char *)p + word_offset<U, BITS>(w, stride));
   return r;
 }
 
@@ -145,9 +148,8 @@ template <matrix_use U, int BITS, int W, class T>
 OCL_FN void store_words(T *p, vec<uint, 4> v, uint layout, uint stride) {
 #pragma unroll
   for (uint w = 0; w < W; w++) {
-    const ulong at = element_index<U, BITS>(w, 0, layout, stride);
     if (layout & MATRIX_ALIGNED && lines_are_adjacent<U>(layout)) {
-      *(uint *)(p + at) = v.s[w];
+      *(uint *)((char *)p + word_offset<U, BITS>(w, stride)) = v.s[w];
       continue;
     }
 #pragma unroll
