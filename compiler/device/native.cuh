@@ -88,7 +88,9 @@ OCL_FAST_V(half_exp, __expf(x))
 OCL_FAST_V(half_exp10, __exp10f(x))
 OCL_FAST_V(half_log, 0.693147181f * half_log2(x))
 OCL_FAST_V(half_log10, 0.301029996f * half_log2(x))
-OCL_FAST_V(half_tan, half_sin(x) * half_recip(half_cos(x)))
+/* Beyond 2^16, where sine and cosine may both be 0, their quotient must not be NaN. Up to 2^16 the
+ * cosine is so far from 0 that the addition does not change it. */
+OCL_FAST_V(half_tan, half_sin(x) * half_recip(half_cos(x) + 0x1p-126f))
 OCL_FAST_VV(half_divide, x / y)
 OCL_FAST_VV(half_powr, half_exp2(y *half_log2(x)))
 

@@ -195,3 +195,13 @@ KERNEL(async_copies) {
   barrier(CLK_GLOBAL_MEM_FENCE);
   CHECK(all(sink[2 * (i % 4)] == wide[i % 4]));
 }
+// Beyond 2^16, the results of these functions may be any finite numbers in their range.
+KERNEL(large_angles) {
+  uint i = get_global_id(0);
+  for (int power = 17; power < 128; power++) {
+    float x = ldexp(in[i] < 0 ? -1.0f : 1.0f, power), y = ldexp(in[i] / 2, power);
+    CHECK(fabs(half_sin(x)) <= 1 && fabs(half_sin(y)) <= 1);
+    CHECK(fabs(half_cos(x)) <= 1 && fabs(half_cos(y)) <= 1);
+    CHECK(!isnan(half_tan(x)) && !isnan(half_tan(y)));
+  }
+}
