@@ -128,6 +128,8 @@ static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2
     return decode_mem(d, word, o);
   case SM_ISA_TARGET:
     o->reg = d->bits.piece[0].length ? (uint8_t)sm_isa_field(word, d->bits) : RZ;
+    if (d->ureg.piece[0].length)
+      o->ureg = (uint8_t)sm_isa_field(word, d->ureg);
     o->absolute = d->absolute || sm_isa_bit(word, d->absolute_if_bit);
     return true;
   case SM_ISA_PR:

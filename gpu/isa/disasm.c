@@ -218,8 +218,11 @@ static void append_swizzle(struct text *t, unsigned codes) {
 
 static void append_target(struct text *t, const struct sm_isa_operand *d,
                           const struct sm_operand *o, uint64_t pc) {
-  if (d->bits.piece[0].length) {
-    append_reg(t, "R", o->reg, RZ);
+  if (d->bits.piece[0].length || d->ureg.piece[0].length) {
+    if (d->ureg.piece[0].length)
+      append_reg(t, "UR", o->ureg, URZ);
+    else
+      append_reg(t, "R", o->reg, RZ);
     if (d->offset && !o->value)
       return;
     append(t, " ");

@@ -29,7 +29,7 @@ enum sm_operand_kind {
   SM_OPERAND_CONST_BINDLESS, /* cx[UR reg][value] */
   SM_OPERAND_MEM,            /* [reg * scale + ureg + value] */
   SM_OPERAND_TARGET,         /* value: signed byte offset from the next instruction, or
-                              * an address if absolute; reg (pair) is added, 255 = none */
+                              * an address if absolute; reg or ureg (a pair) is added */
   SM_OPERAND_BARRIER,        /* convergence barrier B0..B15 or a BMOV special (value) */
   SM_OPERAND_SPECIAL,        /* special register number */
   SM_OPERAND_SCOREBOARD,
@@ -42,7 +42,7 @@ enum sm_operand_kind {
 struct sm_operand {
   uint8_t kind;   /* enum sm_operand_kind */
   uint8_t reg;    /* register or predicate; for MEM the base register */
-  uint8_t ureg;   /* MEM: UR added to the address; 63: none */
+  uint8_t ureg;   /* MEM, TARGET: UR added to the address; 63: none */
   uint8_t desc;   /* MEM: UR pair with the descriptor, which is not added; 63: none */
   uint8_t bank;   /* CONST */
   uint8_t index;  /* CONST: index register; 255: none */

@@ -41,6 +41,10 @@ static const char source[] =
     "  out: o[t] = s; }\n"
     "__device__ __noinline__ u32 fib(u32 n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
     "K recurse(u32 *o) { o[threadIdx.x] = fib(threadIdx.x % 13); }\n"
+    "K jump_table(u32 *o) { u32 r = threadIdx.x;\n" /* BRXU, in optimised code */
+    "  asm(\"{ targets: .branchtargets t0, t1, t2; brx.idx %1, targets; t0: add.u32 %0, %0, 5;\"\n"
+    "  \"bra end; t1: mul.lo.u32 %0, %0, %0; bra end; t2: not.b32 %0, %0; end: }\"\n"
+    "  : \"+r\"(r) : \"r\"(gridDim.x - 1)); o[blockIdx.x * blockDim.x + threadIdx.x] = r; }\n"
     "K choose(u32 *o) { u32 t = threadIdx.x, r; switch (t % 11) { case 0: r = 5; break; case 1: r "
     "= t * t; break;\n"
     "  case 2: r = t ^ 99; break; case 3: r = o[t] + 1; break; case 4: r = t << 3; break; case 5: "
@@ -259,6 +263,15 @@ static uint32_t choose(uint32_t t) {
 static void switch_reaches_every_case(void **unused) {
   expect_done("choose", 1, 96);
   CHECK(96, choose(t))
+}
+
+static void jump_table_with_uniform_index_reaches_every_case(void **unused) {
+  expect_done("jump_table", 1, 96);
+  CHECK(96, t + 5)
+  expect_done("jump_table", 2, 96);
+  CHECK(192, t % 96 * (t % 96))
+  expect_done("jump_table", 3, 96);
+  CHECK(288, ~(t % 96))
 }
 
 static void calls_through_function_pointers_return(void **unused) {
@@ -611,6 +624,7 @@ int main(void) {
       cmocka_unit_test(divergent_branches_reconverge),
       cmocka_unit_test(recursive_calls_return),
       cmocka_unit_test(switch_reaches_every_case),
+      cmocka_unit_test(jump_table_with_uniform_index_reaches_every_case),
       cmocka_unit_test(calls_through_function_pointers_return),
       cmocka_unit_test(array_in_local_memory_keeps_values),
       cmocka_unit_test(generic_addresses_reach_each_space),

@@ -106,7 +106,8 @@ static inline bool targets_of(const struct sm_warp *w, const struct sm_uop *u, u
   return m == w->active[0] && !differ;
 }
 
-/* Branches to the sum of branch.target and a register pair: BRX, RET, indirect calls. */
+/* Branches to the sum of branch.target and a register pair: BRX, BRXU, RET, indirect calls.
+ */
 HANDLER(brx) {
   uint64_t target[SM_LANES], first, common;
   bool together = targets_of(w, u, target, &first);

@@ -16,8 +16,10 @@ static unsigned lower_target(struct lowering *l) {
     return SM_H_bra_far;
   }
   u->branch.target = o->absolute ? o->value : (int64_t)(l->next_pc + (uint64_t)o->value);
-  if (o->reg != SM_RZ) {
-    struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = o->reg};
+  if (o->reg != SM_RZ || o->ureg != SM_URZ) {
+    const bool uniform = o->reg == SM_RZ;
+    const struct sm_operand reg = {.kind = uniform ? SM_OPERAND_UREG : SM_OPERAND_REG,
+                                   .reg = uniform ? o->ureg : o->reg};
     u->s[0] = reg_slot(l, &reg, 2, false);
     return SM_H_brx;
   }

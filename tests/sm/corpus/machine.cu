@@ -161,6 +161,14 @@ extern "C" __global__ void barriers(int *out, int n, int id) {
   __nanosleep(100), __nanosleep(n);
   out[INDEX] = r;
 }
+extern "C" __global__ void uniform_jump_table(int *out) {
+  int r = threadIdx.x;
+  asm("{ targets: .branchtargets t0, t1, t2; brx.idx %1, targets; t0: add.s32 %0, %0, 5; bra end;"
+      "t1: mul.lo.s32 %0, %0, %0; bra end; t2: not.b32 %0, %0; end: }"
+      : "+r"(r)
+      : "r"(gridDim.x));
+  out[INDEX] = r;
+}
 extern "C" __global__ void ordered(int *g) {
   int r;
   asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(r) : "l"(g));
