@@ -258,8 +258,10 @@ static void grid_free(struct emu_grid *grid) {
 static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   struct emu_grid *grid = *link;
   *link = grid->next;
-  if (grid->started)
+  if (grid->started) {
     atomic_fetch_sub(&channel->engine->running_grids, 1);
+    emu_check_grid_over();
+  }
   if (!*link)
     channel->engine->grids_tail = link;
   grid_free(grid);

@@ -303,6 +303,7 @@ static void move_mappings(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
     if (m->dmabuf == dmabuf)
       m->host = dmabuf->host + m->offset;
   }
+  atomic_fetch_add(&as->unmappings, 1);
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 

@@ -130,8 +130,10 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
   m->kind = whole->kind;
   m->remap = true;
   m->fixed = true; /* freeing the area also frees its range */
-  if (insert_mapping(as, m))
+  if (insert_mapping(as, m)) {
+    atomic_fetch_add(&as->unmappings, 1);
     return 0;
+  }
   free(m);
   return -ENOMEM;
 }

@@ -35,7 +35,7 @@ struct emu_as {
   pthread_mutex_t pin_lock;     /* protects pins, serial and unmapped */
   struct emu_pin pins;          /* list head; oldest first */
   uint64_t serial;              /* counts pins and unmappings to establish their order */
-  _Atomic uint32_t unmappings;  /* so far */
+  _Atomic uint32_t unmappings;  /* so far; includes mappings that moved or hide a part of an area */
   struct emu_mapping *unmapped; /* removed mappings that are still pinned */
   struct emu_code *code;        /* engine thread only */
   struct emu_stale *stale; /* adversarial mode, engine thread only; NULL before the first grid */

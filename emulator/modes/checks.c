@@ -3,6 +3,7 @@
 #include "emulator/modes/checks.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,8 +223,15 @@ static void watch_init(void) {
 
 void emu_check_grid(struct sm_grid *grid, uint64_t ctas) {
   static _Atomic uint32_t next = 1;
+  if (!emu_options()->check)
+    return;
+  grid->first_number = atomic_fetch_add(&next, (uint32_t)ctas);
+  atomic_fetch_add(&watch.unfinished_grids, 1);
+}
+
+void emu_check_grid_over(void) {
   if (emu_options()->check)
-    grid->first_number = atomic_fetch_add(&next, (uint32_t)ctas);
+    atomic_fetch_sub(&watch.unfinished_grids, 1);
 }
 
 const struct sm_watch *emu_watch(void) {

@@ -14,6 +14,8 @@ struct sm_watch;
 const struct sm_watch *emu_watch(void);
 /* Check mode: assigns numbers to the CTAs of a grid that is about to start. */
 void emu_check_grid(struct sm_grid *grid, uint64_t ctas);
+/* Must follow when the grid has ended or is dropped. */
+void emu_check_grid_over(void);
 /* Prints one report on stderr, unless the limit of reports is reached. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *fault);
 /* Returns how many bytes are left unused after each mapping, so that an overrun does not reach the

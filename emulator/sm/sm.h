@@ -37,7 +37,8 @@ struct sm_range {
 struct sm_memory {
   bool (*find)(void *space, uint64_t address, struct sm_range *range);
   void *space;
-  const _Atomic uint32_t *unmappings; /* number of mappings removed so far; NULL if none ever is */
+  const _Atomic uint32_t
+      *unmappings; /* mappings removed or replaced so far; NULL if none ever is */
 };
 
 /* The decoded code of one address space, as pages of instructions. They are decoded when first
@@ -188,6 +189,9 @@ struct sm_watch {
   bool profile;
   /* Called at the end of each CTA. */
   void (*count)(const struct sm_grid *grid, const struct sm_counts *counts);
+  /* Check mode: grids that have started and not ended. Those of other channels take turns with the
+   * running grid, and adversarial timing overlaps grids. */
+  _Atomic int unfinished_grids;
 };
 
 /* Resets the locks, which threads of the parent may have held. Call in the child after fork. */

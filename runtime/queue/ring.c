@@ -145,7 +145,7 @@ bool rt_queue_is_due(const struct rt_queue *q) {
 }
 
 /* Emits the state that must precede the next submission. */
-static void put_due(struct rt_queue *q, struct rt_slice *s) {
+static void put_due(struct rt_queue *q, uint32_t code, struct rt_slice *s) {
   struct rt_channel *ch = q->channel;
   if (!ch->set_up)
     put_set_up(s);
@@ -158,7 +158,6 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
   if (ch->skeds_stale)
     put_word(s, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
   ch->skeds_stale = false;
-  uint32_t code = atomic_load(&q->context->code_generation);
   if (ch->seen_code != code) {
     put_compute(s, NVC7C0_INVALIDATE_SHADER_CACHES, 1);
     put_word(s, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1) |
@@ -226,6 +225,9 @@ __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t p
     rt_context_explain(q->context);
     return -EIO;
   }
+  /* A self-check that begins after the wait makes the channel due again, because it increments the
+   * generation that is read here. */
+  const uint32_t code = atomic_load(&q->context->code_generation);
   wait_for_release(q->context);
   struct rt_channel *ch = q->channel;
   uint64_t start = ch->slice_head, need = payload_bytes + PUSHBUFFER_BYTES_MAX;
@@ -241,7 +243,7 @@ __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t p
   if (error)
     return error;
   place_slice(ch, start, payload_bytes, s);
-  put_due(q, s);
+  put_due(q, code, s);
   return 0;
 }
 

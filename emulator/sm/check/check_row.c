@@ -1,6 +1,7 @@
 /* Check mode: whole rows of global memory. Most accesses of a warp are to consecutive words, so the
  * records of 16 words differ in the work-item only. A row has them once, until somebody accesses a
  * part of it, or records differ in another way. Then the row is split: each word has its cell. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "emulator/sm/check/watch.h"
@@ -40,7 +41,9 @@ void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
 /* Returns whether a recorded access cannot race with any later one, because its grid has ended. */
 static bool is_over(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_grid *g = a->w->cta->grid;
-  return !t->bytes || t->cta - g->first_number >= (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+  return !t->bytes ||
+         (atomic_load_explicit(&g->watch->unfinished_grids, memory_order_relaxed) <= 1 &&
+          t->cta - g->first_number >= (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]);
 }
 
 /* Drops the records of a split row if all are over. Returns false if one is not. */

@@ -951,6 +951,60 @@ static void host_writes(void) {
   expect_none();
 }
 
+/* A grid of another queue reads the whole row while the kernel waits between a write and a read
+ * that race. */
+static void another_grid(void) {
+  static const char source[] =
+      "kernel void k(global int *p, volatile global int *go, global int *out) {\n"
+      "  int i = get_local_id(0), gone = 0;\n"
+      "  if (i == 3) p[20] = 7;\n"
+      "  if (i == 20) { while (!gone) gone = *go; out[0] = p[19 + gone]; }\n"
+      "}\n"
+      "kernel void visit(global int *p, volatile global int *go, global int *out) {\n"
+      "  int i = get_local_id(0);\n"
+      "  out[i] = p[i];\n"
+      "  if (i == 0) *go = 1;\n"
+      "}\n";
+  const cl_int zeros[32] = {0};
+  const size_t items = sizeof zeros / sizeof *zeros;
+  struct opencl opencl;
+  cl_int error;
+  cl_kernel kernels[2];
+  cl_mem buffers[3];
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_command_queue other =
+      clCreateCommandQueueWithProperties(opencl.context, opencl.device, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (int i = 0; i < 3; i++)
+    buffers[i] = clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, sizeof zeros,
+                                (void *)(uintptr_t)zeros, &error);
+  for (int k = 0; k < 2; k++) {
+    kernels[k] = opencl_kernel(&opencl, source, k ? "visit" : "k");
+    for (cl_uint i = 0; i < 3; i++)
+      CHECK_CL(clSetKernelArg(kernels[k], i, sizeof buffers[i], &buffers[i]), CL_SUCCESS);
+  }
+  for (int k = 0; k < 2; k++) {
+    cl_command_queue queue = k ? other : opencl.queue;
+    CHECK_CL(clEnqueueNDRangeKernel(queue, kernels[k], 1, NULL, &items, &items, 0, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clFlush(queue), CL_SUCCESS);
+  }
+  CHECK_CL(clFinish(other), CL_SUCCESS);
+  CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
+  for (int k = 0; k < 2; k++)
+    CHECK_CL(clReleaseKernel(kernels[k]), CL_SUCCESS);
+  for (int i = 0; i < 3; i++)
+    CHECK_CL(clReleaseMemObject(buffers[i]), CL_SUCCESS);
+  CHECK_CL(clReleaseCommandQueue(other), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect("data race on global memory");
+  expect("this read is not ordered after the write by work-item (3,0,0)");
+  expect_complete();
+}
+
 /* An unknown word in TEGRACL_EMULATOR causes one message, and no device is found. */
 static void unknown(void) {
   cl_platform_id platform;
@@ -982,6 +1036,8 @@ int main(int argc, char **argv) {
     stored_pointer();
   else if (!strcmp(name, "host writes"))
     host_writes();
+  else if (!strcmp(name, "another grid"))
+    another_grid();
   else if (!strcmp(name, "unknown word"))
     unknown();
   else
