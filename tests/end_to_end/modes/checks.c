@@ -319,7 +319,7 @@ static const struct fault_case cases[] = {
     {"atomic in a row",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
-     "  p[i] = i + n; if (i == 3) atomic_add(p + 5, 1); }",
+     "  p[i] = i + n; if (i == 3) atomic_add(p + i + 2, 1); }",
      3,
      32,
      32,
