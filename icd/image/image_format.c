@@ -51,8 +51,9 @@ enum use { READ = 1, WRITE = 2, READ_WRITE = 4, ALL = READ | WRITE | READ_WRITE 
 
 /* A channel order, the sets of data types that OpenCL allows with it, and the accesses from
  * kernels that the device supports (none if it does not support the order). where[i] is the
- * component of the colour that is stored in channel i. The self-check of the texture units has a
- * list of its own (runtime/context/textures.c, reported). */
+ * component of the colour that is stored in channel i. rt_texture_reported
+ * (runtime/context/textures.c) lists the formats that the texture units are tested for: software
+ * reads those that it lacks. */
 static const struct channel_order {
   cl_channel_order order;
   uint8_t sets, uses, channels;
