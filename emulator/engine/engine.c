@@ -39,7 +39,6 @@ enum {
   PAUSE_MIN_NS = 20000,
   BLOCKED_PAUSE_MAX_NS = 500000,
   WATCH_PAUSE_MAX_NS = 4000000,
-  HELPERS_MAX = 63,
   NS_PER_S = 1000000000,
 };
 
@@ -312,7 +311,7 @@ int emu_engine_start(void) {
   wait_for_stop();
   if (emu_engine.running)
     return 0;
-  int helpers = emu_engine.cpus - 1 < HELPERS_MAX ? emu_engine.cpus - 1 : HELPERS_MAX;
+  int helpers = emu_engine.cpus - 1 < EMU_HELPERS_MAX ? emu_engine.cpus - 1 : EMU_HELPERS_MAX;
   emu_engine.pool = emu_pool_create(helpers);
   if (!emu_engine.pool)
     return -ENOMEM;

@@ -1,9 +1,11 @@
 /* Grids: their queue on the channel, and their CTAs on the host's cores.
  *
  * A grid starts as late as the stream allows: when something waits for it, or when the channel has
- * nothing else to do. This reveals missing waits in a program. CTAs start in order. Long ones take
- * turns. If none of them ends for a while, others start too, up to the number that the board's SMs
- * hold, because the running ones may be waiting for a CTA that has not started. */
+ * nothing else to do. This reveals missing waits in a program. Each thread claims several CTAs at a
+ * time and starts them in order, so that threads write neither the same counters nor adjacent
+ * memory at each CTA. Long CTAs are claimed singly and take turns. If none of them ends for a
+ * while, others start too, up to the number that the board's SMs hold, because the running ones may
+ * be waiting for a CTA that has not started. */
 #include "emulator/engine/grid.h"
 
 #include <stdlib.h>
@@ -45,6 +47,14 @@ enum {
   STALLS_MAX = 64,       /* more CTAs start after this many budgets in which none has ended */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
   OPEN_CTAS = 64, /* adversarial timing: CTAs among which the next one is chosen */
+  CLAIM_MAX = 16, /* CTAs that a thread claims at once */
+  CLAIMS = 4,     /* at least this many claims for each thread remain at the end of a grid */
+};
+
+/* CTAs that one thread will start, in order. */
+struct claim {
+  uint64_t next, end;
+  bool place; /* among the resident CTAs, for the next one */
 };
 
 struct emu_grid {
@@ -67,20 +77,23 @@ struct emu_grid {
   uint64_t not_before; /* earliest start, on PTIMER */
   int open_count;
 
-  _Atomic uint64_t next_cta;
+  _Atomic uint64_t next_cta; /* the first that no thread has claimed */
   atomic_int resident;
   atomic_bool stop;
+  atomic_bool slow;     /* a CTA has used up its budget: claim single CTAs */
   atomic_int stalls;    /* budgets used up since a CTA last ended */
   atomic_bool wide;     /* stalls has reached STALLS_MAX: start others first */
   pthread_mutex_t lock; /* protects the members below */
   int preempted_first;
   atomic_int preempted_count; /* also read without the lock, to see if it is 0 */
+  atomic_int returned_count;
   bool faulted;
 
   /* The members from here on are not cleared at a launch. */
   struct sm_fault fault;
-  struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
-  uint64_t open[OPEN_CTAS];               /* CTAs that may start next, in any order */
+  struct sm_cta *preempted[RESIDENT_MAX];     /* ring */
+  uint64_t open[OPEN_CTAS];                   /* CTAs that may start next, in any order */
+  struct claim returned[EMU_HELPERS_MAX + 1]; /* rests of claims, in any order */
 };
 
 struct helper {
@@ -361,24 +374,112 @@ static struct sm_cta *resume_cta(struct emu_grid *grid) {
   return cta;
 }
 
-static struct sm_cta *take_cta(struct emu_grid *grid, struct sm_worker *worker) {
-  int stalls = atomic_load_explicit(&grid->stalls, memory_order_relaxed);
-  if (stalls >= STALLS_MAX)
-    atomic_store(&grid->wide, true);
-  if (!atomic_load_explicit(&grid->wide, memory_order_relaxed)) {
-    struct sm_cta *cta = resume_cta(grid);
-    if (cta)
-      return cta;
+/* Returns the rest of a claim, so that any thread can start it: at the end of a turn, or if CTAs
+ * turn out to be long. Nothing else is claimed while there are such rests, so there are never more
+ * of them than threads. */
+static void return_claim(struct emu_grid *grid, struct claim *claim) {
+  if (claim->next == claim->end)
+    return;
+  pthread_mutex_lock(&grid->lock);
+  grid->returned[grid->returned_count++] = *claim;
+  pthread_mutex_unlock(&grid->lock);
+  claim->next = claim->end;
+}
+
+/* Claims the lowest CTAs that were returned. */
+static void claim_returned(struct emu_grid *grid, struct claim *claim) {
+  pthread_mutex_lock(&grid->lock);
+  struct claim *lowest = NULL;
+  for (int i = 0; i < grid->returned_count; i++)
+    if (!lowest || grid->returned[i].next < lowest->next)
+      lowest = &grid->returned[i];
+  if (lowest) {
+    claim->next = lowest->next;
+    claim->end = atomic_load(&grid->slow) ? lowest->next + 1 : lowest->end;
+    lowest->next = claim->end;
+    if (lowest->next == lowest->end)
+      *lowest = grid->returned[--grid->returned_count];
   }
-  if (!grid->closed && atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
-    if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
-      uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
-      if (index < grid->total)
-        return start_cta(grid, worker, index);
-    }
+  pthread_mutex_unlock(&grid->lock);
+}
+
+/* Claims the lowest CTAs. */
+static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
+  if (atomic_load(&grid->returned_count))
+    claim_returned(grid, claim);
+  const uint64_t next = atomic_load(&grid->next_cta);
+  if (claim->next < claim->end || next >= grid->total)
+    return;
+  const uint64_t most =
+      (grid->total - next) / ((uint64_t)(emu_engine.pool->helper_count + 1) * CLAIMS);
+  const uint64_t count = most < 1 || atomic_load(&grid->slow) ? 1
+                         : most > CLAIM_MAX                   ? CLAIM_MAX
+                                                              : most;
+  claim->next = atomic_fetch_add(&grid->next_cta, count);
+  claim->end = claim->next + count;
+  if (claim->end > grid->total)
+    claim->end = grid->total > claim->next ? grid->total : claim->next;
+}
+
+/* Gives up the place that is kept for the next CTA of a claim. */
+static void release_place(struct emu_grid *grid, struct claim *claim) {
+  if (claim->place)
     atomic_fetch_sub(&grid->resident, 1);
-  }
-  return resume_cta(grid);
+  claim->place = false;
+}
+
+static struct sm_cta *start_claimed(struct emu_grid *grid, struct sm_worker *worker,
+                                    struct claim *claim) {
+  claim->place = false; /* the CTA has it now */
+  return start_cta(grid, worker, claim->next++);
+}
+
+static bool take_place(struct emu_grid *grid) {
+  if (atomic_fetch_add(&grid->resident, 1) < grid->limit)
+    return true;
+  atomic_fetch_sub(&grid->resident, 1);
+  return false;
+}
+
+/* Starts the lowest CTA that is not claimed, if there is one and a place for it. */
+static struct sm_cta *start_next_cta(struct emu_grid *grid, struct sm_worker *worker,
+                                     struct claim *claim) {
+  const bool unclaimed =
+      atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total ||
+      atomic_load_explicit(&grid->returned_count, memory_order_relaxed);
+  if (grid->closed || !unclaimed || !(claim->place || take_place(grid)))
+    return NULL;
+  claim->place = true;
+  claim_ctas(grid, claim);
+  return claim->next < claim->end ? start_claimed(grid, worker, claim) : NULL;
+}
+
+/* Returns the CTA that a thread runs next, or NULL if there is none.
+ *
+ * A CTA may wait for lower ones, so it must not take the last place from them. Therefore a thread
+ * keeps a place for its claim while none of its CTAs was slow. Else it returns the claim before it
+ * gives up the place, and then the lowest CTA is the next that starts anywhere. */
+static struct sm_cta *take_cta(struct emu_grid *grid, struct sm_worker *worker,
+                               struct claim *claim) {
+  struct sm_cta *cta = NULL;
+  const bool slow = atomic_load(&grid->slow);
+  if (!slow && claim->place && claim->next < claim->end)
+    return start_claimed(grid, worker, claim);
+  return_claim(grid, claim);
+  if (slow && atomic_load_explicit(&grid->stalls, memory_order_relaxed) >= STALLS_MAX)
+    atomic_store(&grid->wide, true);
+  if (slow && !atomic_load_explicit(&grid->wide, memory_order_relaxed))
+    cta = resume_cta(grid);
+  if (!cta)
+    cta = start_next_cta(grid, worker, claim);
+  release_place(grid, claim);
+  return cta ? cta : resume_cta(grid);
+}
+
+/* Ends a thread's part in a turn. */
+static void leave_turn(struct emu_grid *grid, struct claim *claim) {
+  return_claim(grid, claim);
+  release_place(grid, claim);
 }
 
 static void requeue_cta(struct emu_grid *grid, struct sm_cta *cta) {
@@ -388,16 +489,20 @@ static void requeue_cta(struct emu_grid *grid, struct sm_cta *cta) {
   pthread_mutex_unlock(&grid->lock);
 }
 
-static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
-                       enum sm_result result, const struct sm_fault *fault) {
+static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct claim *claim,
+                       struct sm_cta *cta, enum sm_result result, const struct sm_fault *fault) {
   if (result == SM_PREEMPTED) {
+    atomic_store(&grid->slow, true);
     atomic_fetch_add(&grid->stalls, 1);
     requeue_cta(grid, cta);
     return;
   }
-  atomic_store(&grid->stalls, 0);
+  if (atomic_load_explicit(&grid->stalls, memory_order_relaxed))
+    atomic_store(&grid->stalls, 0);
   sm_cta_finish(worker, cta);
-  atomic_fetch_sub(&grid->resident, 1);
+  claim->place = true; /* the CTA had it */
+  if (claim->next == claim->end)
+    release_place(grid, claim);
   if (result != SM_FAULTED)
     return;
   pthread_mutex_lock(&grid->lock);
@@ -424,11 +529,13 @@ void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
 /* Runs CTAs on a helper thread until no more are left. */
 static void run_as_helper(struct emu_grid *grid, struct sm_worker *worker) {
   uint64_t before = sm_worker_instructions(worker);
+  struct claim claim = {0};
   struct sm_cta *cta;
-  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker)) != NULL) {
+  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker, &claim)) != NULL) {
     struct sm_fault fault;
-    finish_cta(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
+    finish_cta(grid, worker, &claim, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
   }
+  leave_turn(grid, &claim);
   count_instructions(grid, worker, before);
 }
 
@@ -463,7 +570,10 @@ static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
 
 static uint64_t ctas_left(struct emu_grid *grid) {
   uint64_t next = atomic_load(&grid->next_cta);
-  return (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
+  uint64_t left = (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
+  for (int i = 0; i < grid->returned_count; i++)
+    left += grid->returned[i].end - grid->returned[i].next;
+  return left;
 }
 
 /* Runs CTAs on the engine thread. */
@@ -474,9 +584,10 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   uint64_t start = base_clock_ns(), end = emu_turn_end(channel);
   bool called = false;
   uint64_t budget = FIRST_BUDGET;
+  struct claim claim = {0};
   struct sm_cta *cta;
   atomic_store(&grid->stop, false);
-  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker)) != NULL) {
+  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker, &claim)) != NULL) {
     struct sm_fault fault;
     enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
     if (!called && pool->helper_count &&
@@ -492,10 +603,11 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
         result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     }
     budget = FULL_BUDGET;
-    finish_cta(grid, worker, cta, result, &fault);
+    finish_cta(grid, worker, &claim, cta, result, &fault);
     if (turn_is_over(channel, end))
       atomic_store(&grid->stop, true);
   }
+  leave_turn(grid, &claim);
   if (called)
     dismiss_helpers(pool, grid, channel, end);
   count_instructions(grid, worker, before);
@@ -560,6 +672,7 @@ static void run_some_ctas(struct emu_channel *channel, struct emu_grid *grid) {
   const uint64_t before = sm_worker_instructions(worker);
   atomic_store(&grid->stop, false);
   for (uint32_t n = 1 + emu_adversary_below(random, CTAS); n && !grid->stop; n--) {
+    struct claim none = {0};
     struct sm_fault fault;
     struct sm_cta *cta = NULL;
     if (!grid->preempted_count || emu_adversary_one_in(random, START))
@@ -569,7 +682,7 @@ static void run_some_ctas(struct emu_channel *channel, struct emu_grid *grid) {
     if (!cta)
       break;
     const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
-    finish_cta(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
+    finish_cta(grid, worker, &none, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
   }
   count_instructions(grid, worker, before);
 }
@@ -730,6 +843,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
       return EMU_FAULT;
     }
     const bool over = !atomic_load(&grid->resident) && !grid->open_count &&
+                      !atomic_load(&grid->returned_count) &&
                       atomic_load(&grid->next_cta) >= grid->total;
     if (over) {
       if (!grid_end(channel, grid, fault))

@@ -49,8 +49,9 @@ void emu_grid_count(const struct sm_grid *grid, const struct sm_counts *counts);
 void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record);
 /* Resets the lock. Call in the child after fork. */
 void emu_grids_forked(void);
-/* Creates the threads that run CTAs besides the engine thread. Returns NULL if memory or threads
- * are exhausted. */
+/* Creates the threads that run CTAs besides the engine thread, at most EMU_HELPERS_MAX. Returns
+ * NULL if memory or threads are exhausted. */
+enum { EMU_HELPERS_MAX = 63 };
 struct emu_worker_pool *emu_pool_create(int helpers);
 void emu_pool_destroy(struct emu_worker_pool *pool);
 /* Invalidates the instruction cache. Call on the engine thread. */

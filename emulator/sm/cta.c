@@ -27,9 +27,9 @@ enum { MANY = 64 };
 _Static_assert(sizeof(struct sm_warp) % SM_REG_BYTES == 0, "the register file follows the struct");
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {
-  struct sm_worker *worker = calloc(1, sizeof *worker);
+  struct sm_worker *worker = aligned_alloc(_Alignof(struct sm_worker), sizeof *worker);
   if (worker)
-    worker->sm_id = sm_id;
+    *worker = (struct sm_worker){.sm_id = sm_id};
   return worker;
 }
 

@@ -139,7 +139,7 @@ static inline struct sm_warp *sm_warp_after(const struct sm_warp *w, uint32_t co
 }
 
 struct sm_worker {
-  uint32_t sm_id;
+  _Alignas(128) uint32_t sm_id; /* threads write no cache line (or pair of lines) of another's */
   uint64_t instructions;
   struct sm_cta *pool;
 };

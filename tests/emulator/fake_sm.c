@@ -171,8 +171,13 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     memcpy(word, pools, sizeof pools);
     return SM_DONE;
   }
-  case FAKE_TICKET: {
-    uint64_t mine = g->grid[0] - 1 - cta->x;
+  case FAKE_TICKET:
+  case FAKE_ORDER: {
+    enum { SLOW_ONE_IN = 7 };
+    const bool order = p->operation == FAKE_ORDER;
+    const uint64_t mine = order ? cta->x : g->grid[0] - 1 - cta->x;
+    if (order && mine % SLOW_ONE_IN == SLOW_ONE_IN - 1 && ++cta->turns < p->value)
+      return SM_PREEMPTED;
     for (uint64_t i = 0; i < budget; i++) {
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == mine) {
         __atomic_store_n(word, mine + 1, __ATOMIC_SEQ_CST);

@@ -10,6 +10,7 @@ enum fake_operation {
   FAKE_SPIN,      /* waits until *address == value, then *address2 += 1 */
   FAKE_BANK,      /* *address = word 0 of constant bank 0 */
   FAKE_TICKET,    /* CTA i waits until *address == i, then sets i + 1: reversed order */
+  FAKE_ORDER,     /* CTA i waits until *address == i, then sets i + 1. Some take value turns */
   FAKE_COUNT,     /* *address2 += 1 for each turn, until *address == value */
   FAKE_TURNS,     /* each CTA adds 1 to *address in its turn number value and ends */
   FAKE_FAULT,     /* an exception of kind value (enum sm_fault_kind) */

@@ -299,6 +299,26 @@ static void ctas_that_wait_for_each_other_end(void **state) {
   assert_int_equal(*word_at(f, 0), 100);
 }
 
+/* CTA i continues only after CTA i - 1, and many more exist than may be resident, so a lower one
+ * must always be able to start. */
+static void ctas_that_wait_for_lower_ones_end(void **state) {
+  enum { CTAS = 3000, SHARED = 100 * 1024, CARVEOUT = 26, ROUNDS = 20 };
+  struct fixture *f = *state;
+  push_compute_setup(&f->ch);
+  for (uint64_t turns = 0; turns < ROUNDS; turns++) {
+    *word_at(f, 0) = 0;
+    const uint64_t p = fixture_program(
+        f, 0,
+        &(struct fake_program){.operation = FAKE_ORDER, .address = f->data.va, .value = turns});
+    qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, CTAS);
+    qmd_set(fixture_qmd(f, 0), QMD_SHARED_MEMORY_SIZE, SHARED); /* one for each SM */
+    qmd_set(fixture_qmd(f, 0), QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE, CARVEOUT);
+    fixture_launch(f, 0, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+    fixture_run(f);
+    assert_int_equal(*word_at(f, 0), CTAS);
+  }
+}
+
 /* Two limits on the number of resident work-groups: the registers in each of an SM's four
  * partitions, and the shared memory of the largest carve-out that is allowed. */
 static void registers_and_shared_memory_limit_resident_ctas(void **state) {
@@ -552,6 +572,7 @@ int main(void) {
       TEST(inline_qmd_releases_and_starts_dependents),
       TEST(report_semaphores_wait_for_grids),
       TEST(ctas_that_wait_for_each_other_end),
+      TEST(ctas_that_wait_for_lower_ones_end),
       cmocka_unit_test(registers_and_shared_memory_limit_resident_ctas),
       TEST(grids_of_two_channels_alternate),
       TEST(endless_grid_can_be_closed),
