@@ -35,6 +35,7 @@ struct emu_channel_engine {
   bool i2m_bound;
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
+  struct emu_grid *spare_grid;          /* memory for the next one, or NULL */
   atomic_int running_grids;             /* number of grids that have started */
   atomic_int resident_ctas;             /* of running grids, at the end of the last turn */
   struct emu_held_qmd *held;

@@ -279,8 +279,10 @@ struct emu_channel_engine *emu_channel_engine_create(void) {
 }
 
 void emu_channel_engine_destroy(struct emu_channel_engine *engine) {
-  if (engine)
+  if (engine) {
     free(engine->mme);
+    free(engine->spare_grid);
+  }
   free(engine);
 }
 
@@ -295,7 +297,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   emu_mme_drop(e->mme);
   if (channel->as)
     emu_unpin(channel->as, &e->pin, true);
-  e->ring = (struct emu_ring){0};
+  e->ring = (struct emu_ring){.put = e->gp_get};
   e->fetch = (struct emu_fetch){0};
   e->run.count = 0;
 }

@@ -13,6 +13,8 @@ struct emu_channel;
 struct emu_tsg;
 struct emu_worker_pool;
 
+enum { EMU_CACHE_LINE = 64 }; /* bytes that one core has to give up before another may write them */
+
 extern struct emu_engine {
   bool running, stopping;
   int leaving;         /* threads in emu_engine_leave, waiting on serviced */
@@ -22,13 +24,13 @@ extern struct emu_engine {
   atomic_bool stop;
   struct emu_channel *servicing; /* under gpu.lock */
   pthread_cond_t serviced;
-  _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
+  _Alignas(EMU_CACHE_LINE) _Atomic uint64_t doorbells[EMU_CHANNELS / 64]; /* clients write them */
   _Atomic uint32_t doorbell_count; /* a futex, incremented to wake the thread */
   _Atomic uint32_t asleep;         /* the thread waits on doorbell_count */
   atomic_int bell_cpu;             /* CPU of the last doorbell, or -1 if unknown */
   int cpus;                        /* number of CPUs that the process may use */
   struct emu_worker_pool *pool;
-  _Atomic uint64_t instructions, grids, ctas; /* executed so far */
+  _Alignas(EMU_CACHE_LINE) _Atomic uint64_t instructions, grids, ctas; /* executed so far */
   uint64_t fault_serial;
 } emu_engine;
 

@@ -168,10 +168,23 @@ bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu
   return emu_mmu_read(as, address, qmd, QMD_BYTES, fault);
 }
 
+/* Keeps the memory of one grid for the channel's next. */
+static void grid_free(struct emu_channel *channel, struct emu_grid *grid) {
+  if (grid->code)
+    emu_code_put(grid->code);
+  emu_stale_free_banks(grid->banks);
+  pthread_mutex_destroy(&grid->lock);
+  free(channel->engine->spare_grid);
+  channel->engine->spare_grid = grid;
+}
+
 static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
                                     const struct emu_shader_state *shader,
                                     struct emu_fault *fault) {
-  struct emu_grid *grid = malloc(sizeof(*grid));
+  struct emu_grid *grid = channel->engine->spare_grid;
+  channel->engine->spare_grid = NULL;
+  if (!grid)
+    grid = malloc(sizeof(*grid));
   if (!grid) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
     return NULL;
@@ -182,8 +195,7 @@ static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_ad
   pthread_mutex_init(&grid->lock, NULL);
   if (emu_qmd_read(channel->as, qmd_address, grid->qmd, fault))
     return grid;
-  pthread_mutex_destroy(&grid->lock);
-  free(grid);
+  grid_free(channel, grid);
   return NULL;
 }
 
@@ -260,14 +272,6 @@ static bool pool_is_free(const struct emu_channel *channel, const struct emu_gri
   return !taken;
 }
 
-static void grid_free(struct emu_grid *grid) {
-  if (grid->code)
-    emu_code_put(grid->code);
-  emu_stale_free_banks(grid->banks);
-  pthread_mutex_destroy(&grid->lock);
-  free(grid);
-}
-
 static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   struct emu_grid *grid = *link;
   *link = grid->next;
@@ -277,7 +281,7 @@ static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   }
   if (!*link)
     channel->engine->grids_tail = link;
-  grid_free(grid);
+  grid_free(channel, grid);
 }
 
 void emu_grids_drop(struct emu_channel *channel) {
@@ -547,10 +551,9 @@ static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, ui
   pthread_mutex_unlock(&pool->lock);
 }
 
-static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
-  if (!atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
-    return true;
-  return emu_engine_others_wait(channel) && base_clock_ns() > end;
+static bool turn_is_over(const struct emu_channel *channel, uint64_t now, uint64_t end) {
+  return !atomic_load_explicit(&channel->serviceable, memory_order_relaxed) ||
+         (now > end && emu_engine_others_wait(channel));
 }
 
 /* Waits until all helpers have finished, and stops them at the end of the turn. */
@@ -561,7 +564,7 @@ static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
   pool->wanted = 0;
   while (pool->active) {
     base_cond_wait_until(&pool->done, &pool->lock, base_clock_ns() + POLL_NS);
-    if (turn_is_over(channel, end))
+    if (turn_is_over(channel, base_clock_ns(), end))
       atomic_store(&grid->stop, true);
   }
   pool->grid = NULL;
@@ -576,12 +579,26 @@ static uint64_t ctas_left(struct emu_grid *grid) {
   return left;
 }
 
-/* Runs CTAs on the engine thread. */
-static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
+/* Calls helpers if more than this thread's CTA is left. Returns whether it has. */
+static bool call_if_useful(struct emu_worker_pool *pool, struct emu_grid *grid) {
+  pthread_mutex_lock(&grid->lock);
+  const uint64_t useful = ctas_left(grid);
+  pthread_mutex_unlock(&grid->lock);
+  if (useful)
+    call_helpers(pool, grid, useful);
+  return useful;
+}
+
+/* Runs CTAs on the engine thread until the turn ends. Reads the clock only now and then, so that
+ * short grids and short CTAs cost little. */
+static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64_t end) {
+  enum { CTAS_PER_CLOCK = 8, INSTRUCTIONS_PER_CLOCK = 1000 };
   struct emu_worker_pool *pool = emu_engine.pool;
   struct sm_worker *worker = pool->engine_worker;
-  uint64_t before = sm_worker_instructions(worker);
-  uint64_t start = base_clock_ns(), end = emu_turn_end(channel);
+  const uint64_t before = sm_worker_instructions(worker);
+  const uint64_t start = grid->total > 1 ? base_clock_ns() : 0;
+  uint64_t looked = before; /* instructions when the clock was read */
+  unsigned ctas = 0;
   bool called = false;
   uint64_t budget = FIRST_BUDGET;
   struct claim claim = {0};
@@ -590,21 +607,19 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker, &claim)) != NULL) {
     struct sm_fault fault;
     enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
-    if (!called && pool->helper_count &&
-        (result == SM_PREEMPTED || base_clock_ns() - start > HELP_AFTER_NS)) {
-      pthread_mutex_lock(&grid->lock);
-      uint64_t useful = ctas_left(grid);
-      pthread_mutex_unlock(&grid->lock);
-      if (useful) {
-        call_helpers(pool, grid, useful);
-        called = true;
-      }
-      if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
-        result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
+    uint64_t now = 0;
+    if (result == SM_PREEMPTED || ++ctas % CTAS_PER_CLOCK == 0 ||
+        sm_worker_instructions(worker) - looked > INSTRUCTIONS_PER_CLOCK) {
+      looked = sm_worker_instructions(worker);
+      now = base_clock_ns();
     }
+    if (!called && pool->helper_count && (result == SM_PREEMPTED || now > start + HELP_AFTER_NS))
+      called = call_if_useful(pool, grid);
+    if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
+      result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     budget = FULL_BUDGET;
     finish_cta(grid, worker, &claim, cta, result, &fault);
-    if (turn_is_over(channel, end))
+    if (turn_is_over(channel, now, end))
       atomic_store(&grid->stop, true);
   }
   leave_turn(grid, &claim);
@@ -837,7 +852,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
       return EMU_FAULT;
     grid->closed = draining && tsg->compute_preemption == NVGPU_PREEMPT_COMPUTE_CTA;
     if (grid->total)
-      emu_adversary.on ? run_some_ctas(channel, grid) : run_slice(channel, grid);
+      emu_adversary.on ? run_some_ctas(channel, grid) : run_slice(channel, grid, end);
     if (grid->faulted) {
       convert_fault(channel->as, grid, fault);
       return EMU_FAULT;
@@ -853,7 +868,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
       return EMU_AGAIN; /* run_slice has used up the turn */
     }
     /* A chain of dependent descriptors may be endless. */
-    if (channel->engine->grids && turn_is_over(channel, end))
+    if (channel->engine->grids && turn_is_over(channel, base_clock_ns(), end))
       return EMU_AGAIN;
   }
   return EMU_NEXT;

@@ -20,6 +20,27 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
+/* Mappings that were removed or moved so far, in all address spaces. */
+static _Atomic uint64_t removals;
+
+/* What accesses must know of a mapping. */
+struct place {
+  uint64_t gpu, size;
+  uint8_t *host;
+  bool writable;
+  int syncpoint;
+};
+
+/* Where this thread's last accesses were, so that most of them take no lock. Memory that is removed
+ * meanwhile remains, because the caller has pinned it. */
+enum { RECENT = 4 };
+static _Thread_local struct {
+  const struct emu_as *as;
+  uint64_t removals; /* when the places were found */
+  unsigned next;
+  struct place place[RECENT];
+} recent;
+
 /* Returns the index of the first mapping that ends after address. */
 static size_t mapping_index(const struct emu_as *as, uint64_t address) {
   size_t low = 0, high = as->mapping_count;
@@ -74,6 +95,7 @@ int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
             (as->mapping_count - i) * sizeof(*as->mappings));
     as->mappings[i] = mapping;
     as->mapping_count++;
+    atomic_fetch_add(&as->insertions, 1);
   }
   pthread_rwlock_unlock(&as->mappings_lock);
   if (error)
@@ -93,6 +115,7 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   as->next_removed = (as->next_removed + 1) % EMU_REMOVED;
   size_t i = mapping_index(as, mapping->gpu);
   as->mapping_count--;
+  atomic_fetch_add(&removals, 1);
   memmove(&as->mappings[i], &as->mappings[i + 1], (as->mapping_count - i) * sizeof(*as->mappings));
   pthread_rwlock_unlock(&as->mappings_lock);
 }
@@ -102,6 +125,30 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
 static const struct emu_mapping *find_valid(const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *m = emu_mmu_find(as, address);
   return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
+}
+
+/* Returns the place of a recent access that contains address, or NULL. */
+static const struct place *find_recent(const struct emu_as *as, uint64_t address) {
+  if (recent.as == as && recent.removals == atomic_load(&removals))
+    for (unsigned i = 0; i < RECENT; i++)
+      if (address - recent.place[i].gpu < recent.place[i].size)
+        return &recent.place[i];
+  return NULL;
+}
+
+/* Notes the place of an access. The caller holds mappings_lock. In check mode each access looks up
+ * its mapping. */
+static void note_recent(const struct emu_as *as, const struct emu_mapping *m) {
+  if (emu_options()->check)
+    return;
+  const uint64_t now = atomic_load(&removals);
+  if (recent.as != as || recent.removals != now) {
+    memset(&recent, 0, sizeof(recent));
+    recent.as = as;
+    recent.removals = now;
+  }
+  recent.place[recent.next++ % RECENT] =
+      (struct place){m->gpu, m->size, m->host, m->writable, m->syncpoint};
 }
 
 /* Sets *range to a page of zeros if address is in a sparse area. A board silently drops stores to
@@ -119,8 +166,18 @@ static bool find_sparse(const struct emu_as *as, uint64_t address, struct sm_ran
 
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   struct emu_as *as = space;
+  const struct place *place = find_recent(as, address);
+  if (place) {
+    *range = (struct sm_range){.gpu = place->gpu,
+                               .size = place->size,
+                               .host = place->host,
+                               .writable = place->writable && place->syncpoint < 0};
+    return true;
+  }
   pthread_rwlock_rdlock(&as->mappings_lock);
   const struct emu_mapping *m = find_valid(as, address);
+  if (m)
+    note_recent(as, m);
   if (m)
     *range = (struct sm_range){.gpu = m->gpu,
                                .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
@@ -149,6 +206,13 @@ static size_t translate_address(struct emu_as *as, uint64_t address, size_t byte
                                 uint8_t **host, int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;
   bool mapped = false;
+  const struct place *place = find_recent(as, address);
+  if (place && (place->writable || !write)) {
+    const uint64_t left = place->gpu + place->size - address;
+    *host = place->host + (address - place->gpu);
+    *syncpoint = place->syncpoint;
+    return left < bytes ? (size_t)left : bytes;
+  }
   pthread_rwlock_rdlock(&as->mappings_lock);
   const struct emu_mapping *m = find_valid(as, address);
   if (m && (m->writable || !write)) {
@@ -156,6 +220,7 @@ static size_t translate_address(struct emu_as *as, uint64_t address, size_t byte
     length = left < bytes ? (size_t)left : bytes;
     *host = m->host + (address - m->gpu);
     *syncpoint = m->syncpoint;
+    note_recent(as, m);
     if (write)
       emu_shadow_written(m, address, length);
   }
@@ -304,6 +369,7 @@ static void move_mappings(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
       m->host = dmabuf->host + m->offset;
   }
   atomic_fetch_add(&as->unmappings, 1);
+  atomic_fetch_add(&removals, 1);
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 

@@ -72,13 +72,20 @@ static void schedule_write_back(struct emu_channel *channel) {
   write_back_if_due(channel);
 }
 
+static uint32_t read_put(const struct emu_channel *channel) {
+  const uint32_t *put = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
+  return __atomic_load_n(put, __ATOMIC_ACQUIRE);
+}
+
 enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
 
 /* Reads entries. GP_GET is advanced past them even before the host processes them, and the host may
  * read several ahead (command-stream.md 1.2). */
 static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fault *fault) {
-  const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
-  uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
+  struct emu_ring *ring = &channel->engine->ring;
+  if (ring->put == channel->engine->gp_get)
+    ring->put = read_put(channel);
+  const uint32_t put = ring->put;
   if (put == channel->engine->gp_get)
     return FETCH_EMPTY;
   if (put >= channel->entries) {
@@ -95,7 +102,6 @@ static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fa
                   (unsigned long long)channel->gpfifo_mapping->gpu);
     return FETCH_FAULT;
   }
-  struct emu_ring *ring = &channel->engine->ring;
   uint32_t most = emu_adversary.on ? 1 + emu_adversary_below(&channel->engine->adversary.random,
                                                              EMU_ENTRIES_AHEAD)
                                    : 1;
@@ -422,7 +428,26 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
-/* Executes one header or one method. Returns EMU_AGAIN with *empty set if the ring is empty. */
+/* Executes methods of the run whose words are accessible: one, or several if the header increments
+ * the method. In adversarial mode the fetch may be delayed between them. */
+static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *fault) {
+  enum { METHODS = 16 }; /* few enough that the turn ends in time */
+  struct emu_fetch *f = &channel->engine->fetch;
+  const struct emu_run *run = &channel->engine->run;
+  const bool several = run->op == METHOD_INC && !emu_adversary.on;
+  enum emu_step step = EMU_NEXT;
+  for (unsigned i = 0; i < (several ? METHODS : 1) && run->count && f->host_words; i++) {
+    step = run_step(channel, *f->host, fault);
+    if (step != EMU_NEXT && step != EMU_YIELD)
+      return step;
+    consume_words(f, 1);
+    if (step == EMU_YIELD || !atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
+      break;
+  }
+  return step;
+}
+
+/* Executes one header or some methods. Returns EMU_AGAIN with *empty set if the ring is empty. */
 static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
                                     struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
@@ -445,10 +470,7 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
     return decode_header(channel, word, channel->engine->fetch.gpu, fault) ? EMU_NEXT : EMU_FAULT;
   if (is_bulk(channel))
     return run_bulk(channel, fault);
-  enum emu_step step = run_step(channel, word, fault);
-  if (step == EMU_NEXT || step == EMU_YIELD)
-    consume_words(&channel->engine->fetch, 1);
-  return step;
+  return run_methods(channel, fault);
 }
 
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {

@@ -13,6 +13,7 @@ enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 
 struct emu_ring {
   uint64_t ahead[EMU_ENTRIES_AHEAD]; /* entries read but not yet begun */
+  uint32_t put;                      /* GP_PUT when it was read last */
   uint32_t next, count;              /* index of the next entry, and number of entries left */
   uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: read ahead from the pushbuffer */
   uint64_t segment, main_segment;    /* the last segment begun, and the last one with LEVEL 0 */

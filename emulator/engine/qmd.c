@@ -3,6 +3,7 @@
 #include "emulator/engine/qmd.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +102,10 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
   if (!check_window(launch, "shared", shared, fault) ||
       !check_window(launch, "local", local, fault))
     return false;
+  const uint64_t insertions = atomic_load(&as->insertions);
+  if (as->clear_windows.shared == shared && as->clear_windows.local == local &&
+      as->clear_windows.insertions == insertions)
+    return true;
   pthread_rwlock_rdlock(&as->mappings_lock);
   bool in_shared = emu_mmu_overlaps(as, shared, SHADER_WINDOW_BYTES);
   bool in_local = emu_mmu_overlaps(as, local, SHADER_WINDOW_BYTES);
@@ -109,6 +114,9 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
     return refuse_descriptor(fault, launch,
                              in_shared ? "a buffer is mapped inside the shared memory window"
                                        : "a buffer is mapped inside the local memory window");
+  as->clear_windows.shared = shared;
+  as->clear_windows.local = local;
+  as->clear_windows.insertions = insertions;
   return true;
 }
 

@@ -35,9 +35,13 @@ struct emu_as {
   pthread_mutex_t pin_lock;     /* protects pins, serial and unmapped */
   struct emu_pin pins;          /* list head; oldest first */
   uint64_t serial;              /* counts pins and unmappings to establish their order */
+  _Atomic uint64_t insertions;  /* mappings so far */
   _Atomic uint32_t unmappings;  /* so far; includes mappings that moved or hide a part of an area */
   struct emu_mapping *unmapped; /* removed mappings that are still pinned */
   struct emu_code *code;        /* engine thread only */
+  struct {
+    uint64_t shared, local, insertions;
+  } clear_windows; /* those in which no buffer was after that many insertions; engine thread only */
   struct emu_stale *stale; /* adversarial mode, engine thread only; NULL before the first grid */
   uint64_t syncpoint_ro;   /* GPU address of the read-only window of syncpoints, or 0 */
   struct emulator_fault fault;

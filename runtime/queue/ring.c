@@ -173,6 +173,15 @@ static void put_due(struct rt_queue *q, uint32_t code, struct rt_slice *s) {
   ch->due = false;
 }
 
+/* Waits until a quarter of the work in flight has completed, so that an application which fills the
+ * ring does not poll for each launch, or until some of it has and ROOM_NS have passed. */
+static int wait_for_room(struct rt_queue *q, uint64_t completed) {
+  enum { ROOM_NS = 100000 };
+  const uint64_t quarter = (last_point(q->channel) - completed + 3) / 4;
+  const int error = rt_queue_wait_point(q, completed + quarter, ROOM_NS);
+  return error == -ETIMEDOUT ? rt_queue_wait_point(q, completed + 1, UINT64_MAX) : error;
+}
+
 /* Reads the timeline and waits until there is room for this many more points, whose slices are from
  * start to end. At most entries - 1 may be in flight, because GP_PUT = GP_GET means empty. */
 static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned points) {
@@ -190,7 +199,7 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned 
       return 0;
     }
     rt_queue_ring(q);
-    if (rt_queue_wait_point(q, completed + 1, UINT64_MAX)) {
+    if (wait_for_room(q, completed)) {
       rt_context_explain(q->context);
       return -EIO;
     }
