@@ -8,8 +8,13 @@
 
 enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1, ALL_WORDS = (1 << SM_ROW_WORDS) - 1 };
 
+/* Returns the record of a row. Writes to it before anybody reads it: the host maps a page that is
+ * read first twice, and stops the other cores meanwhile. */
 static struct sm_row *row_at(const struct sm_memory_shadow *shadow, uint64_t offset) {
-  return &shadow->rows[offset / SM_ROW_BYTES];
+  struct sm_row *row = &shadow->rows[offset / SM_ROW_BYTES];
+  row->is_used = true;
+  atomic_signal_fence(memory_order_seq_cst);
+  return row;
 }
 
 static struct sm_cell *cells_at(const struct sm_memory_shadow *shadow, uint64_t offset) {

@@ -99,6 +99,7 @@ struct sm_row {
   struct sm_touch writer, reader[2];
   uint16_t words; /* mask of the words that writer has written */
   bool is_split;  /* the records are in the cells instead */
+  bool is_used;   /* nothing reads this */
   uint32_t value[SM_ROW_WORDS];
 };
 
