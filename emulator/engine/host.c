@@ -186,6 +186,17 @@ static enum emu_step set_reference(struct emu_channel *channel, uint32_t data,
   return step;
 }
 
+bool emu_host_operands(struct emu_channel *channel, const uint32_t *words) {
+  struct emu_host_state *h = &channel->engine->host;
+  if (words[0] & 3u)
+    return false;
+  h->sem_address_low = words[0];
+  h->sem_address_high = words[1];
+  h->sem_payload_low = words[2];
+  h->sem_payload_high = words[3];
+  return true;
+}
+
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault) {
   struct emu_host_state *h = &channel->engine->host;

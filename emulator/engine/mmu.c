@@ -34,7 +34,7 @@ struct place {
 /* Where this thread's last accesses were, so that most of them take no lock. Memory that is removed
  * meanwhile remains, because the caller has pinned it. */
 enum { RECENT = 4 };
-static _Thread_local struct {
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   const struct emu_as *as;
   uint64_t removals; /* when the places were found */
   unsigned next;

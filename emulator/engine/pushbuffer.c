@@ -428,6 +428,20 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
+/* Executes the first methods of a host semaphore at once, if all of them are next. */
+static void run_operands(struct emu_channel *channel) {
+  enum { WORDS = (NVC76F_SEM_EXECUTE - NVC76F_SEM_ADDR_LO) / 4 };
+  struct emu_fetch *f = &channel->engine->fetch;
+  struct emu_run *run = &channel->engine->run;
+  if (run->method != NVC76F_SEM_ADDR_LO || run->count <= WORDS || f->host_words <= WORDS ||
+      !(channel->engine->subdevice_mask & 1) || !emu_host_operands(channel, f->host))
+    return;
+  consume_words(f, WORDS);
+  run->count -= WORDS;
+  run->method = NVC76F_SEM_EXECUTE;
+  run->incremented = true;
+}
+
 /* Executes methods of the run whose words are accessible: one, or several if the header increments
  * the method. In adversarial mode the fetch may be delayed between them. */
 static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *fault) {
@@ -436,6 +450,8 @@ static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *
   const struct emu_run *run = &channel->engine->run;
   const bool several = run->op == METHOD_INC && !emu_adversary.on;
   enum emu_step step = EMU_NEXT;
+  if (several)
+    run_operands(channel);
   for (unsigned i = 0; i < (several ? METHODS : 1) && run->count && f->host_words; i++) {
     step = run_step(channel, *f->host, fault);
     if (step != EMU_NEXT && step != EMU_YIELD)
