@@ -3,21 +3,29 @@
  * the lanes of each memory instruction before it is executed. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "emulator/sm/check/watch.h"
 
 /* --- private memory --------------------------------------------------------------- */
 
+/* Replaces an address in the window of private memory by the offset in a work-item's part of it.
+ * Returns false if there is no memory. */
+static bool find_local(const struct sm_warp *w, uint64_t *at, uint32_t bytes) {
+  const struct sm_grid *grid = w->cta->grid;
+  if (*at < SM_WINDOW_BYTES - grid->local_high || *at + bytes > SM_WINDOW_BYTES)
+    return *at + bytes <= grid->local_low;
+  *at = w->local_high_at + (*at - (SM_WINDOW_BYTES - w->local_high));
+  return true;
+}
+
 /* Returns true if the access reads an undefined value. */
 static bool local_access(struct sm_access *a, bool is_undefined) {
   const struct sm_warp *w = a->w;
-  const struct sm_grid *grid = w->cta->grid;
   const uint32_t bytes = a->bytes;
   uint64_t at = a->at;
   bool undefined = false;
-  if (at >= SM_WINDOW_BYTES - grid->local_high && at + bytes <= SM_WINDOW_BYTES)
-    at = w->local_high_at + (at - (SM_WINDOW_BYTES - w->local_high));
-  else if (at + bytes > grid->local_low)
+  if (!find_local(w, &at, bytes))
     return false; /* it will fault */
   const size_t warp = (size_t)(w->local - w->cta->local) / 4;
   uint64_t origin = sm_pc_of(w, a->u) | SM_CAUSE_LOCAL;
@@ -35,6 +43,27 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
   }
   a->origin = origin;
   return undefined && a->note->access != SM_ACCESS_STORE;
+}
+
+/* Checks accesses of all lanes to the same words of private memory, whose records are beside each
+ * other. Returns false, and does nothing, if each lane has to be checked. */
+static bool local_rows(const struct sm_access *a, const uint64_t *address) {
+  enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
+  const struct sm_warp *w = a->w;
+  const unsigned words = a->note->bytes / SM_CELL_BYTES;
+  uint64_t at = address[0], differ = at % SM_CELL_BYTES;
+  FOR_LANES
+  differ |= address[i] ^ at;
+  if (differ || !words || !find_local(w, &at, a->note->bytes))
+    return false;
+  uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
+                     at / SM_CELL_BYTES * SM_LANES;
+  uint8_t missing = 0;
+  for (unsigned k = 0; k < words * SM_LANES; k++)
+    missing |= !(defined[k] & ALL_BYTES);
+  if (a->is_write)
+    memset(defined, ALL_BYTES, words * SM_LANES);
+  return a->is_write || !missing;
 }
 
 /* Checks the shared addresses to which LDGSTS copies. */
@@ -77,10 +106,13 @@ static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes
 /* Returns the memory range that contains an access, or NULL if there is none and the access will
  * fault. */
 static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
-  struct sm_range *r = &cta->shadow->range;
+  struct sm_shadow *s = cta->shadow;
   const struct sm_memory *memory = &cta->grid->memory;
-  if (is_inside(r, address, bytes))
-    return r;
+  for (unsigned k = 0; k < SM_CHECK_RANGES; k++)
+    if (is_inside(&s->range[k], address, bytes))
+      return &s->range[k];
+  struct sm_range *r = &s->range[s->range_turn++ % SM_CHECK_RANGES];
+  r->size = 0;
   return memory->find(memory->space, address, r) && is_inside(r, address, bytes) ? r : NULL;
 }
 
@@ -228,7 +260,8 @@ static uint32_t following_lanes(const uint64_t *address, uint32_t bytes) {
 static bool check_row(struct sm_access *a, pthread_mutex_t **held, uint32_t *undefined) {
   const struct sm_range *r = range_of(a->w->cta, a->at, SM_ROW_BYTES);
   const struct sm_parameter *p = a->pointer;
-  if (!r || !r->shadow || !r->shadow->rows || r->shadow->read_only || r->shadow->write_only)
+  if (!r || !r->shadow || !r->shadow->rows ||
+      (a->is_write ? r->shadow->read_only : r->shadow->write_only))
     return false;
   const uint64_t offset = a->at - r->gpu;
   if (!a->one_pointer || offset % SM_ROW_BYTES ||
@@ -288,25 +321,6 @@ static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t
   return undefined;
 }
 
-/* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */
-static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t m, unsigned lanes) {
-  const uint32_t follows = following_lanes(c->address, a->note->bytes);
-  const uint32_t row = (1u << lanes) - 1;
-  uint32_t undefined = 0;
-  for (unsigned first = 0; first < SM_LANES; first += lanes) {
-    uint32_t found = 0;
-    a->lane = first;
-    a->at = c->address[first];
-    a->bytes = a->note->bytes;
-    if (!(~m >> first & row) && !(~follows >> first & row & ~1u) && check_row(a, &c->held, &found))
-      *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
-    else
-      found = check_lanes(a, c, m & row << first);
-    undefined |= found;
-  }
-  return undefined;
-}
-
 static uint32_t lowest_two(uint32_t m) {
   const uint32_t rest = m & (m - 1);
   return m & ~(rest & (rest - 1));
@@ -329,6 +343,32 @@ static bool is_one_address(const struct sm_access *a, const uint64_t *address, u
   return !differ;
 }
 
+/* Checks the lanes of m: two of them if all of them read the same memory. */
+static uint32_t check_equal_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+  if (!is_one_address(a, c->address, m))
+    return check_lanes(a, c, m);
+  return check_lanes(a, c, lowest_two(m)) ? m : 0;
+}
+
+/* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */
+static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t m, unsigned lanes) {
+  const uint32_t follows = following_lanes(c->address, a->note->bytes);
+  const uint32_t row = (1u << lanes) - 1;
+  uint32_t undefined = 0;
+  for (unsigned first = 0; first < SM_LANES; first += lanes) {
+    uint32_t found = 0;
+    a->lane = first;
+    a->at = c->address[first];
+    a->bytes = a->note->bytes;
+    if (!(~m >> first & row) && !(~follows >> first & row & ~1u) && check_row(a, &c->held, &found))
+      *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
+    else
+      found = check_equal_lanes(a, c, m & row << first);
+    undefined |= found;
+  }
+  return undefined;
+}
+
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin) {
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
@@ -344,6 +384,8 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
                         .touch = sm_touch_by(w, u, note, note->strong)};
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL) {
     sm_addresses_32(w, u, address);
+    if (note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES && !data && local_rows(&a, address))
+      return 0;
   } else {
     sm_addresses(w, u, address);
     a.one_pointer = sm_pointer_of_all(w, u, &a.pointer);
@@ -352,11 +394,9 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
   const unsigned lanes = lanes_of_row(note);
-  const uint32_t two = lowest_two(reads);
-  const uint32_t undefined = is_one_address(&a, address, reads)
-                                 ? check_lanes(&a, &c, two) ? reads : 0
-                             : lanes ? check_rows(&a, &c, reads, lanes)
-                                     : check_lanes(&a, &c, reads);
+  const uint32_t undefined = lanes && !is_one_address(&a, address, reads)
+                                 ? check_rows(&a, &c, reads, lanes)
+                                 : check_equal_lanes(&a, &c, reads);
   if (c.held)
     pthread_mutex_unlock(c.held);
   if (note->space == SM_SPACE_COPY) {

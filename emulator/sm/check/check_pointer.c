@@ -170,22 +170,34 @@ static void set_pointers(struct sm_warp_shadow *ws, unsigned place, const struct
   ws->state[place] |= SM_PLACE_POINTER;
 }
 
+static bool is_private(const struct sm_note *note) {
+  return note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC;
+}
+
+/* Notes whether a store to private memory stores a pointer. */
+static void note_spill(const struct sm_note *note, struct sm_warp_shadow *ws) {
+  for (unsigned k = 0; k < note->read_count; k++)
+    for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
+      ws->spilled = ws->spilled || ws->state[note->read[k].slot + word] & SM_PLACE_POINTER;
+}
+
 /* Returns whether u may load a pointer from a constant bank or from private memory. */
 static bool loads_pointer(const struct sm_warp *w, const struct sm_uop *u,
                           const struct sm_note *note) {
-  return note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC ||
-         note->handler == SM_H_ldc ||
+  return (is_private(note) && sm_shadow_of(w)->spilled) || note->handler == SM_H_ldc ||
          (u->scalar_slot != SM_NO_SLOT && u->scalar_kind != SM_SCALAR_IMM && scalar_pointer(w, u));
 }
 
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m, uint8_t state) {
+  if (m && is_private(note) && note->access != SM_ACCESS_LOAD)
+    note_spill(note, sm_shadow_of(w));
   if (!m || !note->write_count || !(state & SM_PLACE_POINTER || loads_pointer(w, u, note)))
     return;
   struct pointers out = {{0}};
   const unsigned propagating = pointer_operands(u, note);
-  if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
-    add_all(&out, SM_POINTER_MANY); /* it may load a spilled pointer */
+  if (is_private(note))
+    add_all(&out, sm_shadow_of(w)->spilled ? SM_POINTER_MANY : SM_POINTER_NONE);
   else if (note->handler == SM_H_ldc)
     add_constant(&out, w, u);
   else if (note->handler == SM_H_sel)

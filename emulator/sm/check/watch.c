@@ -57,7 +57,7 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   s->number =
       grid->first_number + cta->id[0] + grid->grid[0] * (cta->id[1] + grid->grid[1] * cta->id[2]);
   s->acquired = 0;
-  s->range.size = 0;
+  memset(s->range, 0, sizeof s->range);
   sm_pointers_start(cta);
   for (unsigned k = 0; k < cta->warps; k++)
     start_warp_shadow(sm_warp_at(cta, k), grid->registers);

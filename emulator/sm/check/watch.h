@@ -51,6 +51,7 @@ struct sm_warp_shadow {
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
   uint32_t accessed; /* its own clock at its last access to shared memory, plus 1 */
+  bool spilled;      /* it has stored a pointer where private memory may be */
   /* What follows is only valid where state says so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
@@ -143,6 +144,8 @@ struct sm_logged {
   struct sm_lanes at; /* addresses of the lanes */
 };
 
+enum { SM_CHECK_RANGES = 4 };
+
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
@@ -166,7 +169,8 @@ struct sm_shadow {
   unsigned parameter_count;
   struct sm_parameter parameter[SM_PARAMETERS];
   uint8_t pointer_at[SM_PARAMETER_WORDS]; /* for each word of bank 0: SM_POINTER_* */
-  struct sm_range range;                  /* last used range of global memory */
+  struct sm_range range[SM_CHECK_RANGES]; /* ranges of global memory that were used last */
+  unsigned range_turn;
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
   uint32_t lock_clock[SM_MAX_WARPS];
   uint64_t executed;

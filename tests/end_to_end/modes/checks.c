@@ -846,7 +846,7 @@ static void freed(void) {
 }
 
 /* An index into one buffer exceeds it and addresses another buffer. */
-static void adjacent_buffer(void) {
+static void adjacent_buffer(const char *source) {
   struct opencl opencl;
   cl_int error;
   cl_mem buffers[2];
@@ -854,7 +854,7 @@ static void adjacent_buffer(void) {
   setenv("TEGRACL_EMULATOR", "check", 1);
   FILE *file = divert();
   opencl_open(&opencl);
-  cl_kernel use = opencl_kernel(&opencl, "kernel void k(global int *p, long n) { p[n] = n; }", "k");
+  cl_kernel use = opencl_kernel(&opencl, source, "k");
   for (int i = 0; i < 2; i++)
     buffers[i] =
         clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, i ? SECOND : FIRST, NULL, &error);
@@ -1031,7 +1031,11 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "freed"))
     freed();
   else if (!strcmp(name, "adjacent buffer"))
-    adjacent_buffer();
+    adjacent_buffer("kernel void k(global int *p, long n) { p[n] = n; }");
+  else if (!strcmp(name, "private index"))
+    adjacent_buffer("kernel void k(global int *p, long n) {\n"
+                    "  long a[32]; for (int i = 0; i < 32; i++) a[i] = i;\n"
+                    "  a[n & 31] = n; p[a[(n ^ get_global_id(0)) & 31]] = n; }");
   else if (!strcmp(name, "stored pointer"))
     stored_pointer();
   else if (!strcmp(name, "host writes"))
