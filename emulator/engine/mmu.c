@@ -32,9 +32,10 @@ struct place {
 };
 
 /* Where this thread's last accesses were, so that most of them take no lock. Memory that is removed
- * meanwhile remains, because the caller has pinned it. */
+ * during an access remains: the channel's turn (emu_pushbuffer_run) has pinned it, for its helpers
+ * as well. */
 enum { RECENT = 4 };
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+static _Thread_local struct {
   const struct emu_as *as;
   uint64_t removals; /* when the places were found */
   unsigned next;
@@ -368,8 +369,9 @@ static void move_mappings(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
     if (m->dmabuf == dmabuf)
       m->host = dmabuf->host + m->offset;
   }
-  atomic_fetch_add(&as->unmappings, 1);
+  /* In this order: a thread that sees the second change must not find a recent place again. */
   atomic_fetch_add(&removals, 1);
+  atomic_fetch_add(&as->unmappings, 1);
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 

@@ -428,7 +428,7 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
-/* Executes the first methods of a host semaphore at once, if all of them are next. */
+/* Sets the operands of a host semaphore at once, if all of them are next. */
 static void run_operands(struct emu_channel *channel) {
   enum { WORDS = (NVC76F_SEM_EXECUTE - NVC76F_SEM_ADDR_LO) / 4 };
   struct emu_fetch *f = &channel->engine->fetch;
@@ -445,7 +445,7 @@ static void run_operands(struct emu_channel *channel) {
 /* Executes methods of the run whose words are accessible: one, or several if the header increments
  * the method. In adversarial mode the fetch may be delayed between them. */
 static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *fault) {
-  enum { METHODS = 16 }; /* few enough that the turn ends in time */
+  enum { METHODS = 16 };
   struct emu_fetch *f = &channel->engine->fetch;
   const struct emu_run *run = &channel->engine->run;
   const bool several = run->op == METHOD_INC && !emu_adversary.on;
@@ -491,8 +491,9 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
 
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   struct emu_fault fault;
-  enum { STEPS_PER_CLOCK = 256 };
+  enum { STEPS_PER_CLOCK = 32, INSTRUCTIONS_PER_CLOCK = 10000 };
   uint64_t end = emu_turn_end(channel);
+  uint64_t looked = atomic_load(&emu_engine.instructions);
   unsigned steps = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
@@ -504,7 +505,11 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     step = advance_stream(channel, &empty, &fault);
     if (step != EMU_NEXT)
       break;
-    if (++steps % STEPS_PER_CLOCK == 0 && emu_time_ns() > end && emu_engine_others_wait(channel))
+    const uint64_t executed = atomic_load_explicit(&emu_engine.instructions, memory_order_relaxed);
+    if (++steps % STEPS_PER_CLOCK && executed - looked < INSTRUCTIONS_PER_CLOCK)
+      continue;
+    looked = executed;
+    if (emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
   /* When the stream has nothing to do, work that was launched continues. */

@@ -179,7 +179,9 @@ static int wait_for_room(struct rt_queue *q, uint64_t completed) {
   enum { ROOM_NS = 100000 };
   const uint64_t quarter = (last_point(q->channel) - completed + 3) / 4;
   const int error = rt_queue_wait_point(q, completed + quarter, ROOM_NS);
-  return error == -ETIMEDOUT ? rt_queue_wait_point(q, completed + 1, UINT64_MAX) : error;
+  if (error != -ETIMEDOUT || rt_queue_completed(q) > completed)
+    return error == -ETIMEDOUT ? 0 : error;
+  return rt_queue_wait_point(q, completed + 1, UINT64_MAX);
 }
 
 /* Reads the timeline and waits until there is room for this many more points, whose slices are from

@@ -100,7 +100,7 @@ struct sm_row {
   struct sm_touch writer, reader[2];
   uint16_t words; /* mask of the words that writer has written */
   bool is_split;  /* the records are in the cells instead */
-  bool is_used;   /* nothing reads this */
+  bool is_used;   /* only written: row_at */
   uint32_t value[SM_ROW_WORDS];
 };
 

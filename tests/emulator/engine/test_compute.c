@@ -302,7 +302,7 @@ static void ctas_that_wait_for_each_other_end(void **state) {
 /* CTA i continues only after CTA i - 1, and many more exist than may be resident, so a lower one
  * must always be able to start. */
 static void ctas_that_wait_for_lower_ones_end(void **state) {
-  enum { CTAS = 3000, SHARED = 100 * 1024, CARVEOUT = 26, ROUNDS = 20 };
+  enum { CTAS = 1000, SHARED = 100 * 1024, CARVEOUT = 26, ROUNDS = 8 };
   struct fixture *f = *state;
   push_compute_setup(&f->ch);
   for (uint64_t turns = 0; turns < ROUNDS; turns++) {

@@ -8,3 +8,9 @@ if [ "$found" != "$wanted" ]; then
   echo "exported: $found"
   exit 1
 fi
+
+# It can be loaded at any time, however little room for thread-local memory of libraries is left.
+if readelf -d "$1" | grep STATIC_TLS; then
+  echo "$1 has thread-local variables that need room when it is loaded (initial-exec)"
+  exit 1
+fi
