@@ -136,6 +136,15 @@ class Run(unittest.TestCase):
             self.assertEqual(sum(f'"{test}"' in line for line in text.splitlines()), 1)
             self.assertRegex(text, rf'(?m)^  "{test}": {{"result": .*}},?$')
 
+    def test_overlapping_sessions_count_once(self):
+        self.run_it()
+        record = self.record()
+        hours = [('06:00', '08:00'), ('01:00', '04:00'), ('02:00', '03:00'), ('03:30', '04:30')]
+        record['sessions'] = [{'start': f'2026-11-01T{start}:00+00:00', 'end': f'2026-11-01T{end}:00+00:00'}
+                              for start, end in hours]
+        (self.folder / 'logs/results.json').write_text(json.dumps(record), encoding='utf-8')
+        self.assertIn('of 5.5 hours', self.run_it('--resume').stdout)
+
     def test_quick_results_are_not_those_of_a_full_run(self):
         self.run_it()
         result = self.run_it('--resume', '--full')
