@@ -50,6 +50,14 @@ on_path(image_type<D, KIND, DEPTH, false, PATH_ANY> image) {
   return {image.p};
 }
 
+/* A coordinate of integers to which the program adds a constant. */
+struct offset_int {
+  int base, offset;
+  OCL_FN operator int() const {
+    return base + offset;
+  }
+};
+
 /* The components of a coordinate as an array. */
 template <class T> struct coordinate { T c[3]; };
 template <class C> constexpr bool has_fractions = is_float<C>;

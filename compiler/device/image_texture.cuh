@@ -64,6 +64,12 @@ OCL_FN float exact(float s, uint sampler) {
 OCL_FN float exact(int i, uint) {
   return (float)i + 0.5f;
 }
+/* Neighbouring texels share the conversion of base. The sum is exact if base is between -2^22 and
+ * 2^22. Otherwise both it and base + offset are outside of the image, on the same side: an image has
+ * at most 2^15 texels in a row, and offset is at most 2^16. */
+OCL_FN float exact(const offset_int &i, uint) {
+  return (float)i.base + ((float)i.offset + 0.5f);
+}
 
 /* Samples one slice of a 3D image. */
 template <class I, class T>

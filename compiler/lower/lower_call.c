@@ -199,7 +199,12 @@ static void print_library_call(struct lower *lower, LLVMValueRef call, const str
   for (unsigned i = 0; i < count && i < mangle->arg_count; i++, first = false) {
     if (!first)
       text_puts(expression, ", ");
-    print_argument(lower, expression, mangle->base, &mangle->args[i], LLVMGetOperand(call, i));
+    LLVMValueRef value = LLVMGetOperand(call, i);
+    const char *coordinate = lower_coordinate(lower, mangle, i, value);
+    if (coordinate)
+      text_puts(expression, coordinate);
+    else
+      print_argument(lower, expression, mangle->base, &mangle->args[i], value);
   }
   text_puts(expression, ")");
 }

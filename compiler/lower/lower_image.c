@@ -110,6 +110,71 @@ bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symb
   return true;
 }
 
+/* ---- coordinates of integers ------------------------------------------------------- */
+
+/* An element of a vector, or a scalar, and a constant that is added to it. */
+struct sum {
+  LLVMValueRef value;
+  unsigned element;
+  int64_t offset;
+};
+
+/* Whether the instruction is a sum of signed integers that does not overflow. clang does not say so
+ * for vectors; LLVM's C interface only says so since LLVM 17. */
+static bool is_signed_sum(LLVMValueRef value) {
+  if (LLVMGetInstructionOpcode(value) != LLVMAdd)
+    return false;
+  char *text = LLVMPrintValueToString(value);
+  const bool is_signed = strstr(text, " = add nsw ");
+  LLVMDisposeMessage(text);
+  return is_signed;
+}
+
+/* Finds the integer to which the program adds constants. */
+static struct sum find_sum(LLVMValueRef value, unsigned element) {
+  enum { OFFSET_MAX = 1 << 16 }; /* see exact in device/image_texture.cuh */
+  struct sum sum = {value, element, 0};
+  for (;;) {
+    if (LLVMIsAInsertElementInst(sum.value)) {
+      LLVMValueRef place = LLVMGetOperand(sum.value, 2);
+      if (!LLVMIsAConstantInt(place))
+        return sum;
+      const bool is_here = LLVMConstIntGetZExtValue(place) == sum.element;
+      sum.value = LLVMGetOperand(sum.value, is_here);
+      sum.element = is_here ? 0 : sum.element;
+      continue;
+    }
+    LLVMValueRef constant = LLVMIsABinaryOperator(sum.value) ? LLVMGetOperand(sum.value, 1) : NULL;
+    if (!constant || !LLVMIsAConstantInt(constant) || !is_signed_sum(sum.value))
+      return sum;
+    const int64_t offset = sum.offset + LLVMConstIntGetSExtValue(constant);
+    if (offset < -OFFSET_MAX || offset > OFFSET_MAX)
+      return sum;
+    sum.value = LLVMGetOperand(sum.value, 0);
+    sum.offset = offset;
+  }
+}
+
+const char *lower_coordinate(struct lower *lower, const struct mangle *mangle, unsigned number,
+                             LLVMValueRef value) {
+  enum { IMAGE, SAMPLER, COORDINATE };
+  const struct mangle_type *type = &mangle->args[number];
+  if (!lower->options.textures || number != COORDINATE || type->base != MANGLE_INT ||
+      type->pointers || !is_image(&mangle->args[IMAGE]) || !is_sampler(&mangle->args[SAMPLER]))
+    return NULL;
+  bool has_offset = false;
+  const char *text = type->lanes == 1
+                         ? "ocl::offset_int{"
+                         : lower_print(lower, "ocl::vec<ocl::offset_int, %u>{", type->lanes);
+  for (unsigned i = 0; i < type->lanes; i++) {
+    const struct sum sum = find_sum(value, i);
+    has_offset |= sum.offset;
+    text = lower_print(lower, "%s%s(int)%s, %d", text, i ? ", " : "",
+                       lower_use(lower, sum.value, sum.element), (int)sum.offset);
+  }
+  return has_offset ? lower_print(lower, "%s}", text) : NULL;
+}
+
 /* ---- which pointers are handles ---------------------------------------------------- */
 
 /* Handles are marked: instructions by metadata, arguments by an attribute. */

@@ -253,6 +253,10 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
 const char *lower_handle_argument(struct lower *lower, const char *function,
                                   const struct mangle_type *type, LLVMValueRef value);
 bool lower_type_is_handle(const struct mangle_type *type);
+/* Returns an argument that is the coordinate of integers of a read with a sampler, for the texture
+ * units. Returns NULL if lower_use's expressions are as good. */
+const char *lower_coordinate(struct lower *lower, const struct mangle *mangle, unsigned number,
+                             LLVMValueRef value);
 /* Handles the call that creates a literal sampler. Returns false for any other call. */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 

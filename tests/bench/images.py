@@ -26,8 +26,9 @@ WARP = 32
 SIZE, GROUP = (64, 32), (32, 4)
 PATHS = ("software", "hardware")  # TEGRACL_IMAGES
 # Reads per work-item, and the maximum number of instructions per warp on each path.
-READS = {"image_box": (9, (295, 108)), "image_resize": (1, (218, 50)),
-         "image_fetch": (16, (290, 103)), "image_sobel": (8, (178, 83)),
+# Sobel's with the texture units is 1.15 times that of CUDA C.
+READS = {"image_box": (9, (295, 103)), "image_resize": (1, (218, 50)),
+         "image_fetch": (16, (290, 103)), "image_sobel": (8, (178, 73)),
          "image_gather": (8, (1475, 275))}
 
 

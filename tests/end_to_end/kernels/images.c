@@ -3,6 +3,7 @@
  * queries in kernels. Arguments: images.cl and the part: reads, writes, rest, or the rest without
  * optimization.
  */
+#include <limits.h>
 #include <math.h>
 
 #include "tests/end_to_end/kernels/image_model.h"
@@ -583,6 +584,66 @@ static void check_literals(void) {
   CHECK_CL(clReleaseMemObject(picture.image), CL_SUCCESS);
 }
 
+/* The constants of the kernels sums_*, the last one unsigned. */
+enum { SUMS = 4 };
+static const int added[SUMS][3] = {
+    {1, -2, -1}, {-65536, 65536, 1}, {0x2000000, -65537, 0}, {3, 3, 3}};
+
+/* Checks the texels at the sum of a coordinate and constants. A signed sum that overflows is
+ * undefined. */
+static void compare_sums(const struct picture *picture, const struct kind *kind,
+                         const struct model_sampler *sampler, const cl_int4 *at,
+                         const cl_uint4 *got) {
+  for (int i = 0; i < SUMS; i++) {
+    float place[4] = {0};
+    double wanted[4], largest;
+    bool defined = true;
+    for (int d = 0; d < kind->dimensions + kind->is_array; d++) {
+      const long long sum = (long long)at->s[d] + added[i][d];
+      const long long is = i == SUMS - 1 ? (int)(unsigned)sum : sum;
+      defined &= is >= INT_MIN && is <= INT_MAX;
+      place[d] = is < -1 ? -1 : is > kind->size[d] ? (float)kind->size[d] : (float)is;
+    }
+    model_sample(&picture->model, sampler, place, wanted, &largest);
+    if (!defined || got->s[i] == (cl_uint)wanted[0])
+      continue;
+    fprintf(stderr, "%s: at %d %d %d and %d %d %d: 0x%x, not 0x%x\n", kind->name, at->s[0],
+            at->s[1], at->s[2], added[i][0], added[i][1], added[i][2], got->s[i],
+            (cl_uint)wanted[0]);
+    exit(1);
+  }
+}
+
+/* Sums of integers, which the compiler replaces by sums of floats where both give the same texel.
+ */
+static void check_sums(const struct kind *kind) {
+  static const int far[] = {0,          0x10000,     -0x10000,    0x400000,
+                            -0x400000,  0x1000000,   -0x1000000,  -0x2000000,
+                            0x40000000, INT_MIN + 8, INT_MAX - 8, INT_MIN + 0x10008};
+  static const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
+  struct picture picture;
+  cl_int4 at[POINTS];
+  cl_uint4 got[POINTS];
+  picture_open(&picture, kind, &format);
+  cl_kernel kernel = kernel_of("sums", kind->name, "uint", "");
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof picture.image, &picture.image), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 2, sizeof points, &points), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 3, sizeof colours, &colours), CL_SUCCESS);
+  for (int i = 0; i < POINTS; i++)
+    for (int d = 0; d < 4; d++)
+      at[i].s[d] = far[random_bits() % (sizeof far / sizeof *far)] + (int)(random_bits() % 17) - 8;
+  for (int i = 0; i < INTEGER_SAMPLERS; i++) {
+    cl_sampler sampler = make_sampler(&samplers[i]);
+    CHECK_CL(clSetKernelArg(kernel, 1, sizeof sampler, &sampler), CL_SUCCESS);
+    run(kernel, at, got);
+    for (int k = 0; k < POINTS; k++)
+      compare_sums(&picture, kind, &samplers[i], &at[k], &got[k]);
+    CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
+  }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(picture.image), CL_SUCCESS);
+}
+
 /* Reads an image that shares a picture's texels, through every sampler. */
 static void check_view(struct picture *picture, const struct kind *kind, cl_mem image,
                        cl_channel_order order) {
@@ -662,6 +723,8 @@ int main(int argc, char **argv) {
     check_literals();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
       check_in_buffer(&kinds[i]);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+      check_sums(&kinds[i]);
   }
   close_all();
   return 0;

@@ -55,6 +55,26 @@ READ(2d_array_depth_float, image2d_array_depth_t, XYZW, float)
 WRITE(2d_depth_float, image2d_depth_t, XY, float)
 WRITE(2d_array_depth_float, image2d_array_depth_t, XYZW, float)
 
+/* Coordinates to which constants are added: small and large ones, and unsigned, with wrap-around. */
+#define SUMS(name, type, how)                                                                      \
+  kernel void sums_##name##_uint(read_only type image, sampler_t sampler, global const int4 *at,   \
+                                 global uint4 *out) {                                              \
+    const size_t i = get_global_id(0);                                                             \
+    const int4 p = at[i];                                                                          \
+    const uint4 u = as_uint4(p);                                                                   \
+    const int4 a = (int4)(p.x + 1, p.y - 2, p.z - 1, 0),                                           \
+               b = (int4)(p.x - 65536, p.y + 65536, p.z + 1, 0),                                   \
+               c = (int4)(p.x + 0x2000000, p.y - 65537, p.z, 0),                                   \
+               d = (int4)(u.x + 3, u.y + 3, u.z + 3, 0);                                           \
+    out[i] = (uint4)(read_imageui(image, sampler, how(a)).x, read_imageui(image, sampler, how(b)).x, \
+                     read_imageui(image, sampler, how(c)).x, read_imageui(image, sampler, how(d)).x); \
+  }
+SUMS(1d, image1d_t, X)
+SUMS(2d, image2d_t, XY)
+SUMS(3d, image3d_t, XYZW)
+SUMS(1d_array, image1d_array_t, XY)
+SUMS(2d_array, image2d_array_t, XYZW)
+
 /* Both accesses, a buffer's image, queries, and samplers in the program. */
 kernel void both(read_write image2d_t image, read_write image1d_buffer_t line) {
   const int2 at = (int2)(get_global_id(0), get_global_id(1));
