@@ -27,7 +27,7 @@ OFFERS = {
     "emulator/sm": {"emulator": "sm.h"},
     "emulator": {"emulator/preload": "descriptors.h emulator.h"},
     "emulator/preload": {},
-    "runtime": {"icd": "runtime.h debug/timeline.h",
+    "runtime": {"icd": "runtime.h image_formats.h debug/timeline.h",
                 "tools/doctor": "context/context.h context/module.h context/texture_check.h debug/debug.h debug/trace.h "
                                 "device/board_file.h device/device.h device/fds.h queue/queue.h"},
     "compiler": {"icd": "compiler.h extensions.h", "tools/doctor": "compiler.h find.h"},

@@ -1,5 +1,5 @@
-/* Image formats: channel orders and data types, the combinations that the device supports, and
- * their texels in memory (OpenCL 3.0 API specification, 5.3.1.1 and 5.3.1.2).
+/* Image formats: which of those in runtime/image_formats.h may be used for an image, and their
+ * texels in memory (OpenCL 3.0 API specification, 5.3.1.1 and 5.3.1.2).
  * compiler/device/image_format.cuh is the device's counterpart.
  */
 #include "icd/image/image_format.h"
@@ -7,78 +7,23 @@
 #include <string.h>
 
 #include "icd/memory/memory.h"
+#include "runtime/image_formats.h"
 
-/* ---- channel types ------------------------------------------------------------------ */
+/* ---- channel types and orders -------------------------------------------------------- */
 
-enum kind { UNORM, SNORM, SIGNED, UNSIGNED, HALF, FLOAT, PACKED };
-
-/* Sets of channel data types, as bits. A channel order is valid with the types of its sets. */
-enum {
-  NORM = 1 << 0,    /* normalized integers, half and float */
-  INTEGER = 1 << 1, /* integers */
-  BYTES = 1 << 2,   /* 8-bit types, for ARGB and BGRA */
-  SRGB = 1 << 3,
-  DEPTH = 1 << 4,
-  PACKS = 1 << 5,
-};
-
+#define TYPE(type, kind, bytes, sets) {CL_##type, kind, bytes, sets},
 static const struct channel_type {
   cl_channel_type type;
-  enum kind kind;
-  uint8_t bytes; /* of a channel, or of the texel if kind is PACKED */
-  uint8_t sets;
-} types[] = {
-    {CL_UNORM_INT8, UNORM, 1, NORM | BYTES | SRGB},
-    {CL_UNORM_INT16, UNORM, 2, NORM | DEPTH},
-    {CL_SNORM_INT8, SNORM, 1, NORM | BYTES},
-    {CL_SNORM_INT16, SNORM, 2, NORM},
-    {CL_HALF_FLOAT, HALF, 2, NORM},
-    {CL_FLOAT, FLOAT, 4, NORM | DEPTH},
-    {CL_SIGNED_INT8, SIGNED, 1, INTEGER | BYTES},
-    {CL_SIGNED_INT16, SIGNED, 2, INTEGER},
-    {CL_SIGNED_INT32, SIGNED, 4, INTEGER},
-    {CL_UNSIGNED_INT8, UNSIGNED, 1, INTEGER | BYTES},
-    {CL_UNSIGNED_INT16, UNSIGNED, 2, INTEGER},
-    {CL_UNSIGNED_INT32, UNSIGNED, 4, INTEGER},
-    {CL_UNORM_SHORT_565, PACKED, 2, PACKS},
-    {CL_UNORM_SHORT_555, PACKED, 2, PACKS},
-    {CL_UNORM_INT_101010, PACKED, 4, PACKS},
-};
+  enum rt_channel_kind kind;
+  uint8_t bytes, sets;
+} types[] = {RT_CHANNEL_TYPES(TYPE)};
 
-/* ---- channel orders ------------------------------------------------------------------- */
-
-enum use { READ = 1, WRITE = 2, READ_WRITE = 4, ALL = READ | WRITE | READ_WRITE };
-
-/* A channel order, the sets of data types that OpenCL allows with it, and the accesses from
- * kernels that the device supports (none if it does not support the order). where[i] is the
- * component of the colour that is stored in channel i. rt_texture_reported
- * (runtime/context/textures.c) lists the formats that the texture units are tested for: software
- * reads those that it lacks. */
+#define ORDER(order, sets, uses, channels, ...) {CL_##order, sets, uses, channels, {__VA_ARGS__}},
 static const struct channel_order {
   cl_channel_order order;
   uint8_t sets, uses, channels;
-  uint8_t where[4];
-} orders[] = {
-    {CL_RGBA, NORM | INTEGER, ALL, 4, {0, 1, 2, 3}},
-    {CL_R, NORM | INTEGER, ALL, 1, {0}},
-    {CL_RG, NORM | INTEGER, ALL, 2, {0, 1}},
-    {CL_A, NORM | INTEGER, ALL, 1, {3}},
-    {CL_BGRA, BYTES, ALL, 4, {2, 1, 0, 3}},
-    {CL_ARGB, BYTES, ALL, 4, {3, 0, 1, 2}},
-    {CL_INTENSITY, NORM, ALL, 1, {0}},
-    {CL_LUMINANCE, NORM, ALL, 1, {0}},
-    {CL_RGB, PACKS, ALL, 3, {0, 1, 2}},
-    {CL_sRGBA, SRGB, READ | WRITE, 4, {0, 1, 2, 3}},
-    {CL_sBGRA, SRGB, READ | WRITE, 4, {2, 1, 0, 3}},
-    {CL_DEPTH, DEPTH, READ | WRITE, 1, {0}},
-    {CL_RA, NORM | INTEGER, 0, 2, {0, 3}},
-    {CL_ABGR, BYTES, 0, 4, {3, 2, 1, 0}},
-    {CL_Rx, NORM | INTEGER, 0, 1, {0}},
-    {CL_RGx, NORM | INTEGER, 0, 2, {0, 1}},
-    {CL_RGBx, PACKS, 0, 3, {0, 1, 2}},
-    {CL_sRGB, SRGB, 0, 3, {0, 1, 2}},
-    {CL_sRGBx, SRGB, 0, 4, {0, 1, 2, 3}},
-};
+  uint8_t where[4]; /* the component of the colour that is stored in each channel */
+} orders[] = {RT_CHANNEL_ORDERS(ORDER)};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -100,10 +45,10 @@ static const struct channel_order *find_order(cl_channel_order order) {
 
 /* Returns the accesses from kernels that an image with these flags must support. */
 static unsigned wanted_uses(cl_mem_flags flags) {
-  return flags & CL_MEM_KERNEL_READ_AND_WRITE ? READ_WRITE
-         : flags & READ_RIGHTS                ? READ
-         : flags & CL_MEM_WRITE_ONLY          ? WRITE
-                                              : READ | WRITE;
+  return flags & CL_MEM_KERNEL_READ_AND_WRITE ? RT_IMAGE_READ_WRITE
+         : flags & READ_RIGHTS                ? RT_IMAGE_READ
+         : flags & CL_MEM_WRITE_ONLY          ? RT_IMAGE_WRITE
+                                              : RT_IMAGE_READ | RT_IMAGE_WRITE;
 }
 
 static bool is_supported(const struct channel_order *order, cl_mem_object_type type,
@@ -139,8 +84,8 @@ cl_int icd_format_check_support(cl_context context, const cl_image_format *forma
 unsigned icd_format_shift(const cl_image_format *format) {
   const struct channel_type *channel = find_type(format->image_channel_data_type);
   const unsigned channels = find_order(format->image_channel_order)->channels;
-  return (unsigned)__builtin_ctz(channel->kind == PACKED ? channel->bytes
-                                                         : channel->bytes * channels);
+  return (unsigned)__builtin_ctz(channel->kind == RT_PACKED ? channel->bytes
+                                                            : channel->bytes * channels);
 }
 
 uint32_t icd_format_for_kernels(const cl_image_format *format) {
@@ -234,20 +179,20 @@ static uint32_t pack_channel(const struct channel_type *type, const void *colour
   memcpy(&word, (const char *)colour + sizeof(word) * component, sizeof(word));
   memcpy(&x, &word, sizeof(x));
   switch (type->kind) {
-  case UNORM:
+  case RT_UNORM:
     return is_srgb && component < 3 ? to_srgb((double)x) : to_unorm((double)x, (1u << bits) - 1);
-  case SNORM:
+  case RT_SNORM:
     return (uint32_t)round_even(clamp_number((double)x, -1, 1) * ((1 << (bits - 1)) - 1));
-  case HALF:
+  case RT_HALF:
     return half_of(x);
-  case SIGNED: {
+  case RT_SIGNED: {
     const int64_t most = (INT64_C(1) << (bits - 1)) - 1;
     return (uint32_t)clamp_integer((int32_t)word, -most - 1, most);
   }
-  case UNSIGNED:
+  case RT_UNSIGNED:
     return (uint32_t)clamp_integer(word, 0, (INT64_C(1) << bits) - 1);
-  case FLOAT:
-  case PACKED:
+  case RT_FLOAT:
+  case RT_PACKED:
     break;
   }
   return word;
@@ -271,13 +216,13 @@ size_t icd_format_pack(const cl_image_format *format, const void *colour,
                        unsigned char texel[ICD_TEXEL_BYTES]) {
   const struct channel_type *type = find_type(format->image_channel_data_type);
   const struct channel_order *order = find_order(format->image_channel_order);
-  if (type->kind == PACKED) {
+  if (type->kind == RT_PACKED) {
     const uint32_t word = pack_pixel(type->type, colour);
     memcpy(texel, &word, type->bytes);
     return type->bytes;
   }
   for (unsigned i = 0; i < order->channels; i++) {
-    const uint32_t word = pack_channel(type, colour, order->where[i], order->sets == SRGB);
+    const uint32_t word = pack_channel(type, colour, order->where[i], order->sets == RT_TYPES_SRGB);
     memcpy(texel + i * type->bytes, &word, type->bytes);
   }
   return (size_t)type->bytes * order->channels;

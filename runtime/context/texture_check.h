@@ -8,7 +8,8 @@
 /* Returns the index of a kernel_image.format in TEXTURE_FORMATS, or -1. */
 int rt_texture_format(uint32_t format);
 
-/* Stores the formats that the device reports, and returns their number. */
+/* Stores the formats that the device reports (runtime/image_formats.h), and returns their number.
+ */
 size_t rt_texture_reported(uint32_t formats[RT_TEXTURE_FORMATS]);
 
 /* Runs the self-check on the device, in a context that it creates and destroys, and stores the

@@ -8,6 +8,7 @@
 #include "gpu/hw/methods.h"
 #include "gpu/hw/texture.h"
 #include "runtime/context/texture_check.h"
+#include "runtime/image_formats.h"
 #include "runtime/message.h"
 #include "runtime/queue/queue.h"
 
@@ -46,6 +47,7 @@ enum order {
   ORDER_sRGBA,
   ORDER_sBGRA,
   ORDER_ABGR,
+  ORDERS
 };
 enum type {
   TYPE_SNORM_INT8,
@@ -64,6 +66,7 @@ enum type {
   TYPE_HALF_FLOAT,
   TYPE_FLOAT,
   TYPE_UNORM_INT_2_101010_EXT = 21,
+  TYPES
 };
 
 static const struct format {
@@ -91,28 +94,24 @@ int rt_texture_format(uint32_t format) {
   return -1;
 }
 
-static bool is_aligned(const struct format *format) {
-  return !(format->bytes & (format->bytes - 1));
-}
-
-/* Formats with other orders or types, or texels of other sizes, are not reported
- * (icd/image/image_format.c). The driver would not use the texture units for one that is missing
- * here. */
 size_t rt_texture_reported(uint32_t list[RT_TEXTURE_FORMATS]) {
-  static const bool reported[] = {
-      [ORDER_RGBA] = true,  [ORDER_R] = true,         [ORDER_RG] = true,
-      [ORDER_A] = true,     [ORDER_BGRA] = true,      [ORDER_ARGB] = true,
-      [ORDER_RGB] = true,   [ORDER_INTENSITY] = true, [ORDER_LUMINANCE] = true,
-      [ORDER_sRGBA] = true, [ORDER_sBGRA] = true,     [ORDER_DEPTH] = true,
-      [ORDER_ABGR] = false,
-  };
+#define SETS(type, kind, bytes, sets) [TYPE_##type] = (sets),
+  static const uint8_t types[TYPES] = {RT_CHANNEL_TYPES(SETS)};
+#undef SETS
+#define SETS(order, sets, uses, ...) [ORDER_##order] = (uses) ? (sets) : 0,
+  static const uint8_t orders[ORDERS] = {RT_CHANNEL_ORDERS(SETS)};
+#undef SETS
   size_t count = 0;
   for (int i = 0; i < RT_TEXTURE_FORMATS; i++)
-    if (reported[formats[i].order] && formats[i].type <= TYPE_FLOAT && is_aligned(&formats[i]))
+    if (orders[formats[i].order] & types[formats[i].type])
       list[count++] = (uint32_t)formats[i].order << KERNEL_IMAGE_ORDER |
                       (uint32_t)formats[i].type << KERNEL_IMAGE_TYPE |
                       (uint32_t)__builtin_ctz(formats[i].bytes) << KERNEL_IMAGE_TEXEL_SHIFT;
   return count;
+}
+
+static bool is_aligned(const struct format *format) {
+  return !(format->bytes & (format->bytes - 1));
 }
 
 /* Stores ignore the header's sources, so the channels must be in the order of colours. They need

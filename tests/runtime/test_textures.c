@@ -14,6 +14,8 @@
 #include "gpu/hw/methods.h"
 #include "gpu/hw/texture.h"
 #include "runtime/context/context.h"
+#include "runtime/context/texture_check.h"
+#include "runtime/image_formats.h"
 #include "runtime/queue/queue.h"
 #include "tests/runtime/fake_os.h"
 
@@ -196,6 +198,21 @@ static void formats_are_read_and_written_as_documented(void **state) {
   close_context(&o);
 }
 
+/* The self-check has a launch with room for 128 images. */
+static void all_reported_formats_are_tested(void **state) {
+  (void)state;
+#define TYPE(type, kind, bytes, sets) sets,
+#define ORDER(order, sets, uses, ...) (uses) ? (sets) : 0,
+  static const uint8_t types[] = {RT_CHANNEL_TYPES(TYPE)}, orders[] = {RT_CHANNEL_ORDERS(ORDER)};
+  uint32_t list[RT_TEXTURE_FORMATS];
+  size_t reported = 0;
+  for (size_t i = 0; i < sizeof orders; i++)
+    for (size_t k = 0; k < sizeof types; k++)
+      reported += (orders[i] & types[k]) != 0;
+  assert_int_equal(rt_texture_reported(list), reported);
+  assert_in_range(reported, 60, 128);
+}
+
 /* The limits of docs/images.md. A single row needs no pitch. */
 static void layouts_beyond_the_limits_have_no_header(void **state) {
   (void)state;
@@ -270,6 +287,7 @@ int main(void) {
       cmocka_unit_test(headers_are_at_their_indices),
       cmocka_unit_test(full_pool_takes_images_again),
       cmocka_unit_test(formats_are_read_and_written_as_documented),
+      cmocka_unit_test(all_reported_formats_are_tested),
       cmocka_unit_test(layouts_beyond_the_limits_have_no_header),
       cmocka_unit_test(failed_calls_leave_the_pool_usable),
   };
