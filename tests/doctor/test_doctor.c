@@ -19,6 +19,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
+#include "gpu/nvgpu/emulator_node.h"
 #include "gpu/nvgpu/uapi.h"
 #include "runtime/device/fds.h"
 #include "tools/doctor/doctor.h"
@@ -97,7 +98,8 @@ static const uint64_t STEP_NS = 6000000000;
 
 static char *text;
 
-static void run_doctor(struct fault f) {
+/* json receives the results as data, if it is not NULL. */
+static void run_steps(struct fault f, uint64_t experiments, FILE *json) {
   struct nvgpu_os os = nvgpu_os_emulator;
   os.open = faulty_open;
   os.ioctl = faulty_ioctl;
@@ -111,11 +113,15 @@ static void run_doctor(struct fault f) {
   report_begin(&report, out, NULL);
   const struct doctor_options options = {.timeout_ns = f.no_doorbell ? SHORT_NS : LONG_NS,
                                          .step_limit_ns = f.hang ? STEP_NS : 0,
-                                         .skip =
-                                             ~(STEP_BIT(STEP_ACQUIRE) - 1) & ~STEP_BIT(STEP_COPY)};
+                                         .skip = ~(STEP_BIT(STEP_ACQUIRE) - 1) & ~experiments,
+                                         .json = json};
   doctor_run(&os, &options, &report);
   report_end(&report);
   fclose(out);
+}
+
+static void run_doctor(struct fault f) {
+  run_steps(f, STEP_BIT(STEP_COPY), NULL);
 }
 
 static void assert_says(const char *words) {
@@ -324,6 +330,29 @@ static void crashed_step_is_reported(void **state) {
   nothing_else_fails(STEP_TIME);
 }
 
+/* A container hides the board's name. The driver would not know which board the results are of. */
+static void textures_of_an_unknown_board_are_not_stored(void **state) {
+  (void)state;
+  static const char stored[] = "\"texture.";
+  if (access("/proc/device-tree/model", R_OK) == 0)
+    skip(); /* this is a board */
+  for (int is_board = 0; is_board < 2; is_board++) {
+    char *data = NULL;
+    size_t size = 0;
+    FILE *json = open_memstream(&data, &size);
+    run_steps((struct fault){.path = is_board ? EMULATOR_NODE_PATH : NULL, .error = -ENOENT},
+              STEP_BIT(STEP_TEXTURES), json);
+    fclose(json);
+    assert_verdict(STEP_TEXTURES, "pass");
+    assert_int_equal(!strstr(data, stored), is_board);
+    assert_int_equal(strstr(text, "does not store these results: the board's name is unknown") !=
+                         NULL,
+                     is_board);
+    free(data);
+  }
+  assert_says("/proc/device-tree/model cannot be read");
+}
+
 /* ---- names in reports --------------------------------------------------------------- */
 
 static void assert_redacted(const char *from, const char *to) {
@@ -360,6 +389,7 @@ int main(void) {
       cmocka_unit_test(hanging_step_is_killed),
       cmocka_unit_test(killed_step_is_reported),
       cmocka_unit_test(crashed_step_is_reported),
+      cmocka_unit_test(textures_of_an_unknown_board_are_not_stored),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(text);

@@ -471,16 +471,23 @@ bool step_textures(struct doctor *d) {
   if (error)
     return doctor_say_failure(d);
   doctor_record(d, MEASURE_TEXTURES, base_clock_ns() - start);
-  if (d->result) {
+  const struct rt_device_info *info = rt_device_info(d->device);
+  const bool is_known = info->emulated || *info->board;
+  if (d->result && is_known) {
     d->result->textures = answers;
-    snprintf(d->result->board, sizeof(d->result->board), "%s", rt_device_info(d->device)->board);
+    snprintf(d->result->board, sizeof(d->result->board), "%s", info->board);
     d->result->has_textures = true;
   }
   rt_texture_answers_print(&answers, failed, sizeof(failed));
   if (*failed)
     doctor_say(d, "wrong, so software does these: %s", failed);
   else
-    doctor_say(d, "all that the driver uses is right: images are fast once the driver has these "
-                  "results");
+    doctor_say(d, "all that the driver uses is right%s",
+               is_known ? ": images are fast once the driver has these results" : "");
+  if (!is_known)
+    doctor_say(d, "--json does not store these results: the board's name is unknown, because "
+                  "/proc/device-tree/model cannot be read, and the driver uses results only on "
+                  "boards of that name. Containers hide the file: run tegracl-doctor outside, or "
+                  "use docker run --security-opt systempaths=unconfined");
   return !*failed;
 }
