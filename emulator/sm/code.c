@@ -117,7 +117,8 @@ static const struct sm_page *find_page(struct sm_page *const *bucket, uint64_t v
   return page;
 }
 
-bool sm_fetch_instruction(const struct sm_memory *memory, uint64_t va, uint64_t word[2]) {
+/* Copies the instruction at va. Returns false if nothing is mapped there. */
+static bool fetch_instruction(const struct sm_memory *memory, uint64_t va, uint64_t word[2]) {
   struct sm_range range;
   if (!memory->find(memory->space, va, &range) || va < range.gpu || range.size < SM_INSN_BYTES ||
       va - range.gpu > range.size - SM_INSN_BYTES)
@@ -149,7 +150,7 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     struct sm_uop *u = &page->uop[k];
     struct sm_insn insn;
     const uint64_t pc = va + k * SM_INSN_BYTES;
-    if (!sm_fetch_instruction(&code->memory, pc, page->word[k])) {
+    if (!fetch_instruction(&code->memory, pc, page->word[k])) {
       u->handler = core->handler[SM_H_pc_range];
       u->guard = SM_PRED_TRUE;
     } else if (!sm_decode(page->word[k], &insn)) {
@@ -169,21 +170,25 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
   return page;
 }
 
-const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t registers) {
+const struct sm_page *sm_code_page_locked(struct sm_code *code, uint64_t va, uint32_t registers) {
   struct sm_page **bucket = bucket_of(code, va, registers);
   const struct sm_page *found = find_page(bucket, va, registers);
   if (found)
     return found;
-  pthread_mutex_lock(&code->lock);
-  found = find_page(bucket, va, registers);
-  if (!found) {
-    struct sm_page *page = lower_page(code, va, registers);
-    if (page) {
-      page->next = *bucket;
-      __atomic_store_n(bucket, page, __ATOMIC_RELEASE);
-      found = page;
-    }
+  struct sm_page *page = lower_page(code, va, registers);
+  if (page) {
+    page->next = *bucket;
+    __atomic_store_n(bucket, page, __ATOMIC_RELEASE);
   }
+  return page;
+}
+
+const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t registers) {
+  const struct sm_page *found = find_page(bucket_of(code, va, registers), va, registers);
+  if (found)
+    return found;
+  pthread_mutex_lock(&code->lock);
+  found = sm_code_page_locked(code, va, registers);
   pthread_mutex_unlock(&code->lock);
   return found;
 }
@@ -204,7 +209,7 @@ const struct sm_entry *sm_code_entry(struct sm_code *code, uint64_t program, uin
   pthread_mutex_lock(&code->lock);
   found = find_entry(bucket, program, registers);
   if (!found) {
-    struct sm_entry *entry = sm_entry_create(&code->memory, program, registers);
+    struct sm_entry *entry = sm_entry_create(code, program, registers);
     if (entry) {
       entry->next = *bucket;
       __atomic_store_n(bucket, entry, __ATOMIC_RELEASE);

@@ -114,25 +114,36 @@ static void set_runs(struct sm_entry *entry, const struct slots *needed, uint32_
   }
 }
 
-struct sm_entry *sm_entry_create(const struct sm_memory *memory, uint64_t program,
-                                 uint32_t registers) {
+/* Visits the instructions that will be executed: those of the cached pages, which the memory may no
+ * longer have. Returns false if out of memory. */
+static bool visit_all(struct pass *pass, struct sm_code *code, uint64_t program,
+                      uint32_t registers) {
+  pass->reached[0] = true;
+  for (uint64_t at = 0; at < LIMIT; at++) {
+    const uint64_t va = program + at * SM_INSN_BYTES;
+    struct sm_insn insn;
+    if (!pass->reached[at])
+      continue;
+    const struct sm_page *page =
+        sm_code_page_locked(code, va & ~(uint64_t)(SM_PAGE_BYTES - 1), registers);
+    if (!page)
+      return false;
+    if (sm_decode(page->word[va % SM_PAGE_BYTES / SM_INSN_BYTES], &insn))
+      visit(pass, at, &insn, program, registers);
+  }
+  return true;
+}
+
+struct sm_entry *sm_entry_create(struct sm_code *code, uint64_t program, uint32_t registers) {
   struct sm_entry *entry = calloc(1, sizeof *entry);
   struct pass *pass = calloc(1, sizeof *pass);
-  if (!entry || !pass) {
+  if (!entry || !pass || !visit_all(pass, code, program, registers)) {
     free(entry);
     free(pass);
     return NULL;
   }
   entry->program = program;
   entry->registers = registers;
-  pass->reached[0] = true;
-  for (uint64_t at = 0; at < LIMIT; at++) {
-    uint64_t word[2];
-    struct sm_insn insn;
-    if (pass->reached[at] && sm_fetch_instruction(memory, program + at * SM_INSN_BYTES, word) &&
-        sm_decode(word, &insn))
-      visit(pass, at, &insn, program, registers);
-  }
   set_runs(entry, &pass->needed, registers);
   free(pass);
   return entry;

@@ -19,11 +19,10 @@ struct sm_entry {
   struct sm_run run[SM_ENTRY_RUNS]; /* each is of uniform or of general registers */
 };
 
-/* Returns NULL if out of memory. */
-struct sm_entry *sm_entry_create(const struct sm_memory *memory, uint64_t program,
-                                 uint32_t registers);
+/* Returns NULL if out of memory. The caller holds the lock of the code cache. */
+struct sm_entry *sm_entry_create(struct sm_code *code, uint64_t program, uint32_t registers);
 
-/* Copies the instruction at va. Returns false if nothing is mapped there. */
-bool sm_fetch_instruction(const struct sm_memory *memory, uint64_t va, uint64_t word[2]);
+/* code.c: like sm_code_page, but the caller holds the lock of the code cache. */
+const struct sm_page *sm_code_page_locked(struct sm_code *code, uint64_t va, uint32_t registers);
 
 #endif
