@@ -102,17 +102,20 @@ static void decode_channel(struct rt_texel *t, unsigned component, const struct 
   const double relative = power_of_two(-21), all = power_of_two((int)bits) - 1;
   const double half = power_of_two((int)bits - 1);
   const double as_signed = raw >= half ? raw - all - 1 : raw;
+  const double rounding = 0.6; /* of the step: OpenCL's bound */
+  /* Blends are rounded to 16 bits, to halves, or to fewer bits. */
+  double loss = srgb ? power_of_two(-7) : power_of_two(-15);
   double v = 0, least = 0, most = 1, step = 0;
   switch (type->kind) {
   case UNORM:
     v = raw / all;
-    step = 0.5 / all;
+    step = rounding / all;
     break;
   case SNORM:
     v = as_signed / (half - 1);
     v = v < -1 ? -1 : v;
     least = -1;
-    step = 0.5 / (half - 1);
+    step = rounding / (half - 1);
     break;
   case SIGNED:
     v = as_signed;
@@ -128,6 +131,7 @@ static void decode_channel(struct rt_texel *t, unsigned component, const struct 
     least = -60000;
     most = 60000;
     step = bits == 16 ? (v < 0 ? -v : v) * power_of_two(-11) : 0;
+    loss = bits == 16 ? power_of_two(-11) : loss;
   }
   double accuracy = t->integer || type->kind == FLOAT ? 0 : (v < 0 ? -v : v) * relative;
   if (srgb) { /* OpenCL allows half a step of the code */
@@ -137,6 +141,7 @@ static void decode_channel(struct rt_texel *t, unsigned component, const struct 
   }
   t->value[component] = v;
   t->accuracy[component] = accuracy;
+  t->loss[component] = loss;
   t->step[component] = step * (1 + power_of_two(-10));
   t->least[component] = least;
   t->most[component] = most;
@@ -165,6 +170,7 @@ void rt_texel_decode(uint32_t format, const uint8_t bytes[RT_TEXEL_BYTES], struc
     if (i < 3 || number == ORDER_INTENSITY) {
       t->value[i] = t->value[0];
       t->accuracy[i] = t->accuracy[0];
+      t->loss[i] = t->loss[0];
     }
 }
 
@@ -172,6 +178,14 @@ void rt_texel_decode(uint32_t format, const uint8_t bytes[RT_TEXEL_BYTES], struc
  * the least nor the largest. */
 static uint32_t keep_normal(uint32_t word, uint32_t second) {
   return (word & ~second) | (~word >> 1 & second);
+}
+
+/* Replaces the least SNORM code, which means -1 like the next one. Filters do not know that. */
+static uint32_t avoid_least(uint32_t word, unsigned bits) {
+  for (unsigned at = 0; at < 32; at += bits)
+    if ((word >> at & (UINT32_MAX >> (32 - bits))) == 1u << (bits - 1))
+      word |= 1u << at;
+  return word;
 }
 
 void rt_texel_make(uint32_t format, bool tame, uint64_t *random, uint8_t bytes[RT_TEXEL_BYTES]) {
@@ -182,6 +196,8 @@ void rt_texel_make(uint32_t format, bool tame, uint64_t *random, uint8_t bytes[R
       word = tame ? (word & 0x00ffffff) + 0x3e800000 : keep_normal(word, 0x20000000);
     if (type->kind == FLOAT && type->bits[0] == 16)
       word = tame ? (word & 0x07ff07ff) + 0x34003400 : keep_normal(word, 0x20002000);
+    if (type->kind == SNORM && tame)
+      word = avoid_least(word, type->bits[0]);
     memcpy(bytes + i, &word, sizeof(word));
   }
 }

@@ -14,14 +14,15 @@ struct rt_texel {
   unsigned stored;          /* mask of the components in memory */
   double value[4];          /* R, G, B, A */
   double accuracy[4];       /* how far a read may be from value */
-  double step[4];           /* half the distance to the next value: how far a store may be */
+  double loss[4];           /* how far a blend of values up to 1 may be off, besides its weights */
+  double step[4];           /* how far a store may be from the value */
   double least[4], most[4]; /* the range of the channel */
 };
 
 /* Decodes a texel in a kernel_image.format. */
 void rt_texel_decode(uint32_t format, const uint8_t bytes[RT_TEXEL_BYTES], struct rt_texel *texel);
-/* Fills a texel with an arbitrary value that all hardware reads alike: neither NaN nor denormal. In
- * float formats it is between 0 and 1 if tame is set. */
+/* Fills a texel with an arbitrary value that all hardware reads alike: neither NaN nor denormal. If
+ * tame is set all hardware filters it alike: in float formats it is between 0 and 1. */
 void rt_texel_make(uint32_t format, bool tame, uint64_t *random, uint8_t bytes[RT_TEXEL_BYTES]);
 
 #endif

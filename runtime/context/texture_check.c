@@ -600,9 +600,9 @@ static int check_formats(struct check *k) {
 
 /* Bounds of linear filters, as shares of the difference between the texels that are blended. A
  * weight has 8 bits: it is exact if the coordinate is a multiple of 1/256 of a texel, and less than
- * 1/256 wrong otherwise, rounded or truncated. The error of the sums is at most sum_error: results
- * of 8-bit formats are not rounded to 8 bits, and those of 16-bit formats to 16 bits. */
-static const double weight_error = 1.0 / 256, sum_error = 1.0 / 1024, step_16 = 1.0 / 32767;
+ * 1/256 wrong otherwise, rounded or truncated. Between four texels the weights are products, each
+ * of which is rounded to 8 bits, too: 1/512 of the sum of two differences. */
+static const double weight_error = 1.0 / 256, product_error = 1.0 / 256;
 
 /* Blends four texels. x and y are in texels, with 0.5 at the first centre. */
 static void blend(const struct kernel_image *image, uint8_t *texels, double x, double y,
@@ -615,30 +615,33 @@ static void blend(const struct kernel_image *image, uint8_t *texels, double x, d
     decode_at(image, texels, left + i % 2, flat ? 0 : top + i / 2, sampler, &corner[i]);
   *want = corner[0];
   for (int c = 0; c < 4; c++) {
-    double low = corner[0].value[c], high = low, accuracy = 0;
+    double low = corner[0].value[c], high = low, accuracy = 0, loss = 0;
     for (int i = 0; i < 4; i++) {
       const double v = corner[i].value[c];
       low = v < low ? v : low;
       high = v > high ? v : high;
       accuracy = corner[i].accuracy[c] > accuracy ? corner[i].accuracy[c] : accuracy;
+      loss = corner[i].loss[c] > loss ? corner[i].loss[c] : loss;
     }
     want->value[c] = (corner[0].value[c] * (1 - a) + corner[1].value[c] * a) * (1 - b) +
                      (corner[2].value[c] * (1 - a) + corner[3].value[c] * a) * b;
     want->accuracy[c] =
-        accuracy +
-        (high - low) * (sum_error + (exact_a > 0) * weight_error + (exact_b > 0) * weight_error) +
-        step_16;
+        accuracy + loss +
+        (high - low) * ((a > 0 && b > 0) * product_error + (exact_a > 0) * weight_error +
+                        (exact_b > 0) * weight_error);
   }
 }
 
-/* Requests THREADS positions between the centres of texels. Three of four are multiples of 1/256.
- */
+/* Requests THREADS positions between the centres of texels. Three of four are multiples of 1/256,
+ * and two of these are between only two texels. */
 static void ask_blends(struct check *k, const struct kernel_image *image, uint8_t *texels) {
   const uint32_t sampler = KERNEL_SAMPLER_LINEAR | KERNEL_SAMPLER_CLAMP_TO_EDGE;
   for (int n = 0; n < THREADS; n++) {
-    const bool exact = n % 4;
-    const double x = 0.5 + n % (FORMAT_WIDTH - 1) + (n * 37 % 256) / 256.0 + (exact ? 0 : 0.0013);
-    const double y = 0.5 + n % (FORMAT_HEIGHT - 1) + (n * 91 % 256) / 256.0 + (exact ? 0 : 0.0021);
+    enum { INEXACT, ROW, COLUMN };
+    const double a = n % 4 == COLUMN ? 0 : (n * 37 % 256) / 256.0;
+    const double b = n % 4 == ROW ? 0 : (n * 91 % 256) / 256.0;
+    const double x = 0.5 + n % (FORMAT_WIDTH - 1) + a + (n % 4 == INEXACT ? 0.0013 : 0);
+    const double y = 0.5 + n % (FORMAT_HEIGHT - 1) + b + (n % 4 == INEXACT ? 0.0021 : 0);
     const float at[2] = {(float)x, (float)y};
     blend(image, texels, (double)at[0], (double)at[1], sampler, false,
           ask(k, sampler_handle(image, sampler), KIND_SAMPLE, base_float_bits(at[0]),

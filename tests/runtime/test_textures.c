@@ -163,7 +163,7 @@ static void full_pool_takes_images_again(void **state) {
 static void formats_are_read_and_written_as_documented(void **state) {
   (void)state;
   enum { R, A, RG, RA, RGB, RGBA, BGRA, ARGB, INTENSITY, LUMINANCE, Rx, RGx, RGBx, DEPTH };
-  enum { sRGBx = 16, sRGBA, sBGRA, ABGR, ORDERS, TYPES = 22 };
+  enum { sRGBx = 16, sRGBA, sBGRA, ABGR, ORDERS, HALF_FLOAT = 13, TYPES = 22 };
   static const bool is_read[ORDERS] = {
       [R] = true,     [A] = true,     [RG] = true,   [RA] = true,        [RGB] = true,
       [RGBA] = true,  [BGRA] = true,  [ARGB] = true, [INTENSITY] = true, [LUMINANCE] = true,
@@ -189,6 +189,10 @@ static void formats_are_read_and_written_as_documented(void **state) {
       const int error = rt_texture_create(o.context, &image, KERNEL_ARG_IMAGE_2D, &texture);
       assert_int_equal(error, texture ? 0 : -EINVAL);
       read |= texture;
+      if (type == HALF_FLOAT) { /* stores would truncate */
+        assert_false(texture >> KERNEL_TEXTURE_STORES & 1);
+        continue;
+      }
       written |= texture >> KERNEL_TEXTURE_STORES & 1;
       not_written |= texture && !(texture >> KERNEL_TEXTURE_STORES & 1);
     }

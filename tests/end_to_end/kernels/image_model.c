@@ -299,8 +299,10 @@ void model_write(const cl_image_format *format, const double colour[4], double w
   default:
     least = -INFINITY, most = INFINITY;
   }
-  /* The sRGB curve is steepest at the upper end. */
-  *error = step * (is_srgb(format) ? 0.6 * 2.4 : 0.5) + 1e-6 * (step > 0);
+  /* OpenCL allows 0.6 of a step for normalized formats. The sRGB curve is steepest at the upper
+   * end. */
+  const double part = format->image_channel_data_type == CL_HALF_FLOAT ? 0.5 : 0.6;
+  *error = step * part * (is_srgb(format) ? 2.4 : 1) + 1e-6 * (step > 0);
   double c[4], texel[4] = {0, 0, 0, 1};
   for (int i = 0; i < 4; i++)
     c[i] = limit(colour[i], least, most);
