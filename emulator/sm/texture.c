@@ -268,6 +268,18 @@ static bool is_filtered_volume(const struct sm_texture_access *t,
   return t->has_sampler && t->coordinates == 3 && linear;
 }
 
+/* TLD.CL: reads the nearest texel and layer if the coordinates are outside. */
+static void clamp_texel(const struct emu_texture *texture, struct texture_operands *o) {
+  const uint32_t sides[] = {texture->width, texture->height, texture->depth};
+  for (unsigned k = 0; k < 3; k++)
+    if (o->texel[k] < 0)
+      o->texel[k] = 0;
+    else if ((uint32_t)o->texel[k] >= sides[k])
+      o->texel[k] = (int32_t)(sides[k] - 1);
+  if (o->place.layer >= texture->layers)
+    o->place.layer = texture->layers - 1;
+}
+
 static bool execute_lane(struct sm_texture_access *t, const uint32_t *handles) {
   const struct sm_uop *u = t->u;
   const unsigned first = u->texture.first;
@@ -300,6 +312,8 @@ static bool execute_lane(struct sm_texture_access *t, const uint32_t *handles) {
   case SM_TEXTURE_TLD:
     for (unsigned k = 0; k < u->texture.coordinates; k++)
       o.texel[k] = (int32_t)((uint32_t)o.texel[k] + (uint32_t)o.place.offset[k]);
+    if (u->texture.clamps)
+      clamp_texel(&t->texture, &o);
     if (o.level) /* textures have only level 0: read outside */
       o.texel[0] = -1;
     ok = emu_texture_fetch(&t->texture, o.texel, o.place.layer, &memory, result);

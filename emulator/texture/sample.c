@@ -4,14 +4,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "emulator/texture/filter.h"
 #include "emulator/texture/texture.h"
 #include "gpu/hw/block_linear.h"
 #include "gpu/hw/texture.h"
-
-enum {
-  FRACTION_BITS = 8, /* in the weights of linear filtering */
-  ONE = 1 << FRACTION_BITS,
-};
 
 /* The index of texels outside the texture, which have the border colour. */
 enum { BORDER = -1 };
@@ -50,16 +46,12 @@ uint64_t emu_texture_address(const struct emu_texture *t, uint32_t x, uint32_t y
   return t->address + (uint64_t)y * t->pitch + bytes;
 }
 
-static bool read_texel(const struct emu_texture *t, const struct emu_texel_format *format,
-                       const int64_t at[3], const struct emu_texture_memory *memory,
-                       uint32_t result[4]) {
-  uint8_t texel[EMU_TEXEL_BYTES_MAX];
+static bool read_bytes(const struct emu_texture *t, const int64_t at[3],
+                       const struct emu_texture_memory *memory,
+                       uint8_t texel[EMU_TEXEL_BYTES_MAX]) {
   const uint64_t address =
       emu_texture_address(t, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]);
-  if (!memory->read(memory->space, address, texel, format->bytes))
-    return false;
-  emu_texel_unpack(format, texel, result);
-  return true;
+  return memory->read(memory->space, address, texel, t->format.bytes);
 }
 
 static int64_t modulo(int64_t i, int64_t n) {
@@ -88,26 +80,37 @@ static int64_t apply_address_mode(int64_t i, uint32_t n, unsigned mode) {
   return i < 0 || i >= n ? BORDER : i;
 }
 
-/* Converts a coordinate to texels. NaN becomes 0. */
-static double scale_coordinate(float at, uint32_t n, unsigned mode, bool normalized) {
+/* Truncates a normalized coordinate to the texture units' fraction, and removes whole periods. */
+static double reduce_normalized(double at, uint32_t n, unsigned mode) {
+  /* Longer sides have more bits. */
+  const double unit = n <= 8192 ? 0x1p21 : n <= 65536 ? 0x1p22 : 0x1p23;
+  at = floor(at * unit) / unit;
+  if (mode == TSC_ADDRESS_U_WRAP)
+    return at - floor(at);
+  if (mode == TSC_ADDRESS_U_MIRROR)
+    return at - 2 * floor(at / 2);
+  return at;
+}
+
+/* Converts a coordinate to texels. NaN and subnormal numbers become 0, infinities too if the
+ * address mode is periodic. */
+static double scale_coordinate(float from, uint32_t n, unsigned mode, bool normalized) {
+  double at = fabsf(from) >= 0x1p-126f ? (double)from : 0;
   if (normalized) {
-    /* Removing whole periods before the multiplication keeps large coordinates exact. */
-    if (mode == TSC_ADDRESS_U_WRAP)
-      at -= floorf(at);
-    else if (mode == TSC_ADDRESS_U_MIRROR)
-      at -= 2 * floorf(at / 2);
-    at *= (float)(emu_texture_has(EMU_TEXTURE_NORMALIZED) && n > 1 ? n - 1 : n);
+    at = reduce_normalized(at, n, mode);
+    at *= emu_texture_has(EMU_TEXTURE_NORMALIZED) && n > 1 ? n - 1 : n;
   }
   if (isnan(at))
     return 0;
   if (mode == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL)
-    at = fabsf(at);
+    at = fabs(at);
   if (mode == TSC_ADDRESS_U_CLAMP_OGL || mode == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL)
-    at = fmaxf(0, fminf(at, (float)n));
-  return fmax(-farthest, fmin((double)at, farthest));
+    at = fmax(0, fmin(at, n));
+  return fmax(-farthest, fmin(at, farthest));
 }
 
-/* The two texels that filtering blends in one dimension: first, and first + 1 with weight / ONE. */
+/* The two texels that filtering blends in one dimension: first, and first + 1 with weight /
+ * EMU_WEIGHTS. */
 struct tap {
   int64_t first;
   uint32_t weight;
@@ -116,12 +119,12 @@ struct tap {
 static struct tap make_tap(double at, bool linear, int offset) {
   if (!linear)
     return (struct tap){(int64_t)floor(at) + offset, 0};
-  int64_t fixed = (int64_t)floor((at - 0.5) * ONE + 0.5);
+  int64_t fixed = (int64_t)floor((at - 0.5) * EMU_WEIGHTS + 0.5);
   if (emu_texture_has(EMU_TEXTURE_HALF_TEXEL))
-    fixed += ONE / 2;
+    fixed += EMU_WEIGHTS / 2;
   if (emu_texture_has(EMU_TEXTURE_WEIGHTS))
-    fixed = (int64_t)floor((at - 0.5) * 64 + 0.5) * (ONE / 64);
-  return (struct tap){(fixed >> FRACTION_BITS) + offset, (uint32_t)(fixed & (ONE - 1))};
+    fixed = (int64_t)floor((at - 0.5) * 64 + 0.5) * (EMU_WEIGHTS / 64);
+  return (struct tap){(fixed >> EMU_FRACTION_BITS) + offset, (uint32_t)(fixed & (EMU_WEIGHTS - 1))};
 }
 
 static uint32_t texels_of_side(const struct emu_texture *t, unsigned dimension) {
@@ -140,21 +143,45 @@ static uint32_t clamp_layer(const struct emu_texture *t, uint32_t layer) {
   return layer < t->layers ? layer : t->layers - 1;
 }
 
-/* Reads the texel at a corner of the taps. Bit i of corner selects first + 1 in dimension i. */
+/* Finds the texel at a corner of the taps. Bit i of corner selects first + 1 in dimension i.
+ * Returns false if it has the border colour. */
+static bool find_corner(const struct emu_texture *t, const struct emu_sampler *s,
+                        const struct tap taps[3], unsigned corner, uint32_t layer, int64_t at[3]) {
+  at[1] = 0;
+  at[2] = layer;
+  for (unsigned i = 0; i < emu_texture_dimensions(t); i++) {
+    at[i] = apply_address_mode(taps[i].first + (corner >> i & 1), texels_of_side(t, i), s->mode[i]);
+    if (at[i] == BORDER)
+      return false;
+  }
+  return true;
+}
+
+/* Returns a component of the border colour as the format represents it. */
+static uint32_t convert_border(const struct emu_texel_format *format, unsigned result,
+                               uint32_t border) {
+  const unsigned component = format->source[result] - TIC_X_SOURCE_IN_R;
+  return component > 3
+             ? border
+             : emu_texel_convert(format, component, emu_texel_border(format, component, border));
+}
+
+/* Reads the texel at a corner, or converts the border colour. */
 static bool read_corner(const struct emu_texture *t, const struct emu_texel_format *format,
                         const struct emu_sampler *s, const struct tap taps[3], unsigned corner,
                         uint32_t layer, const struct emu_texture_memory *memory,
                         uint32_t result[4]) {
-  const unsigned dimensions = emu_texture_dimensions(t);
-  int64_t at[3] = {0, 0, layer};
-  for (unsigned i = 0; i < dimensions; i++) {
-    at[i] = apply_address_mode(taps[i].first + (corner >> i & 1), texels_of_side(t, i), s->mode[i]);
-    if (at[i] == BORDER) {
-      memcpy(result, s->border, sizeof s->border);
-      return true;
-    }
+  uint8_t texel[EMU_TEXEL_BYTES_MAX];
+  int64_t at[3];
+  if (!find_corner(t, s, taps, corner, layer, at)) {
+    for (unsigned i = 0; i < 4; i++)
+      result[i] = convert_border(format, i, s->border[i]);
+    return true;
   }
-  return read_texel(t, format, at, memory, result);
+  if (!read_bytes(t, at, memory, texel))
+    return false;
+  emu_texel_unpack(format, texel, result);
+  return true;
 }
 
 static bool is_integer(unsigned type) {
@@ -172,28 +199,61 @@ bool emu_texture_is_signed(const struct emu_texture *t) {
   return t->format.type[0] == TIC_R_DATA_TYPE_NUM_SINT;
 }
 
-/* Rounds a filtered result to 16 bits if its component is 16-bit UNORM or SNORM. */
-static double round_filtered(const struct emu_texel_format *f, unsigned result, double v) {
-  const unsigned component = f->source[result] - TIC_X_SOURCE_IN_R;
-  if (component <= 3 && f->bits[component] == 8 && emu_texture_has(EMU_TEXTURE_FILTER_BYTES))
-    return rint(v * UINT8_MAX) / UINT8_MAX;
-  if (component > 3 || f->bits[component] != 16)
-    return v;
-  switch (f->type[component]) {
-  case TIC_R_DATA_TYPE_NUM_UNORM:
-    return rint(v * UINT16_MAX) / UINT16_MAX;
-  case TIC_R_DATA_TYPE_NUM_SNORM:
-    return rint(v * INT16_MAX) / INT16_MAX;
-  default:
-    return v;
+/* The texels that a filter blends. */
+struct footprint {
+  struct emu_corners corners;
+  uint32_t raw[4][EMU_CORNERS]; /* components as they are in memory */
+  bool is_border[EMU_CORNERS];
+  bool has_border;
+};
+
+/* Reads the texels that are blended. */
+static bool read_footprint(const struct emu_texture *t, const struct emu_sampler *s,
+                           const struct tap taps[3], uint32_t layer,
+                           const struct emu_texture_memory *memory, struct footprint *f) {
+  uint8_t texel[EMU_TEXEL_BYTES_MAX];
+  uint32_t raw[4] = {0};
+  f->has_border = false;
+  for (unsigned corner = 0; corner < f->corners.count; corner++) {
+    int64_t at[3];
+    f->is_border[corner] = false;
+    for (unsigned i = 0; i < 4; i++)
+      f->raw[i][corner] = 0;
+    if (!f->corners.is_blended[corner])
+      continue;
+    if (!find_corner(t, s, taps, corner, layer, at)) {
+      f->is_border[corner] = f->has_border = true;
+      continue;
+    }
+    if (!read_bytes(t, at, memory, texel))
+      return false;
+    emu_texel_extract(&t->format, texel, raw);
+    for (unsigned i = 0; i < 4; i++)
+      f->raw[i][corner] = raw[i];
   }
+  return true;
 }
 
-/* Returns the bits of a filtered result. The host's NaNs depend on its processor, so all become the
- * NaN of the SM's arithmetic. */
-static uint32_t filtered_bits(double v) {
-  enum { FLOAT_NAN = 0x7fffffff };
-  return isnan(v) ? FLOAT_NAN : base_float_bits((float)v);
+/* Blends the texels of a footprint to one component of the result. */
+static uint32_t blend(const struct emu_texel_format *format, const struct emu_sampler *s,
+                      unsigned result, const struct footprint *f) {
+  const unsigned source = format->source[result], component = source - TIC_X_SOURCE_IN_R;
+  const uint32_t constant =
+      source == TIC_X_SOURCE_IN_ONE_FLOAT ? base_float_bits(1) : source == TIC_X_SOURCE_IN_ONE_INT;
+  uint32_t raw[EMU_CORNERS];
+  if (component > 3 && !f->has_border)
+    return constant;
+  for (unsigned i = 0; i < f->corners.count; i++)
+    raw[i] = f->is_border[i] ? component > 3
+                                   ? s->border[result]
+                                   : emu_texel_border(format, component, s->border[result])
+             : component > 3 ? constant
+                             : f->raw[component][i];
+  if (component > 3)
+    return emu_blend(&f->corners, raw, 32, TIC_R_DATA_TYPE_NUM_FLOAT);
+  if (emu_texel_is_srgb(format, component))
+    return emu_blend_srgb(&f->corners, raw);
+  return emu_blend(&f->corners, raw, format->bits[component], format->type[component]);
 }
 
 bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s,
@@ -202,27 +262,20 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
   const bool linear =
       (place->minified ? s->linear_minified : s->linear_magnified) && emu_texture_filters(t);
   struct emu_texel_format format = t->format;
-  struct tap taps[3];
+  struct tap taps[3] = {{0}};
   format.srgb &= s->srgb;
   memset(result, 0, 4 * sizeof *result);
   find_taps(t, s, place, linear, taps);
   const uint32_t layer = clamp_layer(t, place->layer);
   if (!linear)
     return read_corner(t, &format, s, taps, 0, layer, memory, result);
-  const unsigned dimensions = emu_texture_dimensions(t);
-  double sum[4] = {0};
-  for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
-    uint32_t texel[4];
-    double weight = 1;
-    for (unsigned i = 0; i < dimensions; i++)
-      weight *= (corner >> i & 1 ? taps[i].weight : ONE - taps[i].weight) / (double)ONE;
-    if (!read_corner(t, &format, s, taps, corner, layer, memory, texel))
-      return false;
-    for (unsigned i = 0; i < 4; i++)
-      sum[i] += weight * (double)base_float(texel[i]);
-  }
+  const uint32_t fraction[] = {taps[0].weight, taps[1].weight, taps[2].weight};
+  struct footprint footprint;
+  emu_find_weights(&footprint.corners, emu_texture_dimensions(t), fraction);
+  if (!read_footprint(t, s, taps, layer, memory, &footprint))
+    return false;
   for (unsigned i = 0; i < 4; i++)
-    result[i] = filtered_bits(round_filtered(&format, i, sum[i]));
+    result[i] = blend(&format, s, i, &footprint);
   return true;
 }
 
@@ -233,6 +286,7 @@ bool emu_texture_gather(const struct emu_texture *t, const struct emu_sampler *s
   struct emu_texel_format format = t->format;
   struct tap taps[3];
   format.srgb &= s->srgb;
+  format.is_gathered = true;
   memset(result, 0, 4 * sizeof *result);
   find_taps(t, s, place, true, taps);
   for (unsigned i = 0; i < 4; i++) {
@@ -253,10 +307,10 @@ bool emu_texture_fetch(const struct emu_texture *t, const int32_t at[3], uint32_
     texel[i] = at[i];
     inside &= at[i] >= 0 && (uint32_t)at[i] < texels_of_side(t, i);
   }
-  if (inside)
-    return read_texel(t, &t->format, texel, memory, result);
-  const uint8_t nothing[EMU_TEXEL_BYTES_MAX] = {0};
-  emu_texel_unpack(&t->format, nothing, result);
+  uint8_t bytes[EMU_TEXEL_BYTES_MAX] = {0};
+  if (inside && !read_bytes(t, texel, memory, bytes))
+    return false;
+  emu_texel_unpack(&t->format, bytes, result);
   return true;
 }
 

@@ -58,6 +58,7 @@ struct emu_texel_format {
   uint8_t type[4];   /* TIC_R_DATA_TYPE_NUM_* */
   uint8_t source[4]; /* TIC_X_SOURCE_IN_*, for x, y, z, w of the result */
   bool srgb;         /* R, G and B are sRGB */
+  bool is_gathered;  /* texels pass through the filter */
 };
 
 /* A decoded header. */
@@ -143,5 +144,16 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
                       uint32_t result[4]);
 void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],
                     uint8_t *texel);
+/* The steps of unpacking: stores the components as they are in memory, and converts one of them. */
+void emu_texel_extract(const struct emu_texel_format *format, const uint8_t *texel,
+                       uint32_t raw[4]);
+uint32_t emu_texel_convert(const struct emu_texel_format *format, unsigned component, uint32_t raw);
+/* Returns whether a component is decoded from sRGB. */
+bool emu_texel_is_srgb(const struct emu_texel_format *format, unsigned component);
+/* Converts a component of the border colour to the memory format. */
+uint32_t emu_texel_border(const struct emu_texel_format *format, unsigned component,
+                          uint32_t border);
+/* Converts a float of 10, 11 or 16 bits to 32 bits. */
+uint32_t emu_widen_float(uint32_t raw, unsigned bits);
 
 #endif

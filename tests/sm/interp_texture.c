@@ -463,6 +463,15 @@ static bool read_module(void *space, uint64_t address, void *to, size_t bytes) {
   return true;
 }
 
+/* Moves coordinates to the nearest texel, and the layer to the nearest one. */
+static void clamp_texel(const struct emu_texture *t, int32_t texel[3], uint32_t *layer) {
+  const int32_t last[] = {(int32_t)t->width - 1, (int32_t)t->height - 1, (int32_t)t->depth - 1};
+  for (unsigned k = 0; k < 3; k++)
+    texel[k] = texel[k] < 0 ? 0 : texel[k] > last[k] ? last[k] : texel[k];
+  if (*layer >= t->layers)
+    *layer = t->layers - 1;
+}
+
 static void expect(const struct row *row, const struct input *in, unsigned header, unsigned sampler,
                    uint32_t result[4]) {
   const struct emu_texture_memory memory = {read_module, NULL};
@@ -488,6 +497,8 @@ static void expect(const struct row *row, const struct input *in, unsigned heade
     emu_texture_sample(&texture, &decoded, &place, &memory, result);
     break;
   case FETCH:
+    if (strstr(row->text, "tex.level")) /* TLD.CL */
+      clamp_texel(&texture, texel, &place.layer);
     if (row->level == LEVEL && in->integer_level)
       texel[0] = -1;
     emu_texture_fetch(&texture, texel, place.layer, &memory, result);

@@ -73,6 +73,7 @@ unsigned sm_lower_texture(struct lowering *l, unsigned handler) {
   u->texture.component = (uint8_t)modifier(l, SM_MOD_COMP);
   u->texture.has_level = is_query || level == SM_LOD_LL;
   u->texture.has_offsets = modifier(l, SM_MOD_AOFFI) || modifier(l, SM_MOD_TOFF);
+  u->texture.clamps = modifier(l, SM_MOD_CL);
   u->texture.mask = (uint8_t)next_operand(l)->value;
   l->unsupported |= is_rare(l) || (u->texture.operation <= SM_TEXTURE_TLD && level != SM_LOD_LZ &&
                                    level != SM_LOD_LL);
