@@ -52,10 +52,11 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
       vec_unzip(low + k * VEC, high + k * VEC, r + k);
     return;
   }
+  struct sm_lanes l, h; /* the compiler keeps them in the host's registers */
   for (unsigned k = 0; k < SM_LANES / VEC; k += 2)
-    vec_unzip(w->scratch[0].l + k * VEC, w->scratch[1].l + k * VEC, r + k);
-  sm_blend(low, w->scratch[0].l, m);
-  sm_blend(high, w->scratch[1].l, m);
+    vec_unzip(l.l + k * VEC, h.l + k * VEC, r + k);
+  sm_blend(low, l.l, m);
+  sm_blend(high, h.l, m);
 }
 
 /* Handler of a common form, which computes in vectors: rounded to nearest, without absolute values,

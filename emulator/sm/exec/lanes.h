@@ -52,6 +52,14 @@ static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTE
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
 
+#if defined(__AVX2__)
+/* The distance of each lane's bit from the sign. */
+static const uint32_t sm_lane_shift[SM_LANES] __attribute__((aligned(SM_REG_BYTES))) = {
+    31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+    15, 14, 13, 12, 11, 10, 9,  8,  7,  6,  5,  4,  3,  2,  1,  0,
+};
+#endif
+
 /* Collects the top bit of each lane in a mask. */
 static inline uint32_t sm_mask_of(const uint32_t *v) {
 #if defined(__AVX512DQ__)
@@ -224,6 +232,16 @@ static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
     _mm512_store_si512(d + k,
                        _mm512_mask_blend_epi32((__mmask16)(mask >> k), _mm512_load_si512(d + k),
                                                _mm512_load_si512(s + k)));
+#elif defined(__AVX2__)
+  /* BLENDVPS selects by the sign alone, so one shift takes the place of a comparison. */
+  const __m256i m = _mm256_set1_epi32((int)mask);
+  for (unsigned k = 0; k < SM_LANES; k += 8) {
+    const __m256i shift = _mm256_load_si256((const __m256i *)(const void *)(sm_lane_shift + k));
+    const __m256 choice = _mm256_castsi256_ps(_mm256_sllv_epi32(m, shift));
+    float *const to = (float *)(void *)(d + k);
+    const float *const from = (const float *)(const void *)(s + k);
+    _mm256_store_ps(to, _mm256_blendv_ps(_mm256_load_ps(to), _mm256_load_ps(from), choice));
+  }
 #else
   FOR_LANES
   d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
