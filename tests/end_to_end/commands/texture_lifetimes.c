@@ -7,6 +7,7 @@
  *   texture_lifetimes forked     the pool grows while a forked process exists
  *   texture_lifetimes order      images, queues and contexts released in different orders
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -111,6 +112,11 @@ static bool near(float a, float b) {
   return a - b < 1e-5f && b - a < 1e-5f;
 }
 
+/* Half a step of sRGB's code 188, by which texture units may differ from its curve. */
+static bool near_srgb(float a, float b) {
+  return fabsf(a - b) < 3e-3f;
+}
+
 /* Images and views of the same texels. The linear value of sRGB's 188 is 0.502886. */
 static void check_views(const struct opencl *opencl) {
   static const unsigned char bytes[2][4] = {{0, 188, 255, 188}, {188, 0, 0, 255}};
@@ -125,14 +131,14 @@ static void check_views(const struct opencl *opencl) {
     read_view(opencl, "color", first ? parent : view, 2, got[0], sizeof got[0]);
     read_view(opencl, "color", first ? view : parent, 2, got[1], sizeof got[1]);
     for (int i = 0; i < 8; i++) {
-      CHECK(near(got[0][i / 4][i % 4], decoded[i / 4][i % 4]));
+      CHECK(near_srgb(got[0][i / 4][i % 4], decoded[i / 4][i % 4]));
       CHECK(near(got[1][i / 4][i % 4], (float)bytes[i / 4][i % 4] / 255));
     }
     /* The parent's header goes first, and the view's must remain. */
     CHECK_CL(clReleaseMemObject(parent), CL_SUCCESS);
     cl_mem other = make_image(opencl, 1);
     read_view(opencl, "color", view, 2, got[0], sizeof got[0]);
-    CHECK(near(got[0][0][1], first ? 188 / 255.0f : 0.502886f));
+    CHECK(near_srgb(got[0][0][1], first ? 188 / 255.0f : 0.502886f));
     CHECK_CL(clReleaseMemObject(other), CL_SUCCESS);
     CHECK_CL(clReleaseMemObject(view), CL_SUCCESS);
   }
