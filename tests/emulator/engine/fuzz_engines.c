@@ -389,7 +389,7 @@ static void reset_channel(struct fuzz *f) {
   free(channel->engine->mme);
   channel->engine->mme = NULL;
   channel->engine->i2m_bound = false;
-  channel->engine->gp_get = 0;
+  channel->engine->gp_get = channel->engine->ring.put = 0;
   channel->engine->subdevice_mask = 1;
   channel->engine->stored_subdevice_mask = 0;
   channel->tsg->aborted = false;
