@@ -124,9 +124,13 @@ struct sum {
 static bool is_signed_sum(LLVMValueRef value) {
   if (LLVMGetInstructionOpcode(value) != LLVMAdd)
     return false;
-  char *text = LLVMPrintValueToString(value);
-  const bool is_signed = strstr(text, " = add nsw ");
+  /* A copy without operands and names prints at once. Otherwise all of the function is numbered. */
+  LLVMValueRef copy = LLVMInstructionClone(value);
+  LLVMSetOperand(copy, 0, LLVMGetUndef(LLVMTypeOf(value)));
+  char *text = LLVMPrintValueToString(copy);
+  const bool is_signed = strstr(text, " nsw ");
   LLVMDisposeMessage(text);
+  LLVMDeleteInstruction(copy);
   return is_signed;
 }
 

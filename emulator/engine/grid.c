@@ -48,7 +48,7 @@ enum {
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
   OPEN_CTAS = 64, /* adversarial timing: CTAs among which the next one is chosen */
   CLAIM_MAX = 16, /* CTAs that a thread claims at once */
-  CLAIMS = 4,     /* a claim leaves at least as much for this many others of each thread */
+  CLAIMS = 4,     /* a claim takes at most 1 / (CLAIMS * threads) of the CTAs that are left */
 };
 
 /* CTAs that one thread will start, in order. */

@@ -41,7 +41,7 @@ struct emu_as {
   struct emu_code *code;        /* engine thread only */
   struct {
     uint64_t shared, local, insertions;
-  } clear_windows; /* windows without a buffer, as long as insertions is this; engine thread only */
+  } clear_windows; /* have no buffer while insertions equals the other; engine thread only */
   struct emu_stale *stale; /* adversarial mode, engine thread only; NULL before the first grid */
   uint64_t syncpoint_ro;   /* GPU address of the read-only window of syncpoints, or 0 */
   struct emulator_fault fault;

@@ -433,6 +433,8 @@ static void drop_stale_ranges(struct sm_cta *cta) {
   cta->unmappings = unmappings;
   cta->range_count = cta->range_turn = 0;
   cta->last.size = 0;
+  if (cta->grid->watch)
+    sm_watch_drop_ranges(cta);
 }
 
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,

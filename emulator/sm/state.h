@@ -283,6 +283,7 @@ bool sm_surface(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const 
  * of memory. */
 bool sm_watch_start(struct sm_cta *cta);
 void sm_watch_finish(struct sm_cta *cta);
+void sm_watch_drop_ranges(struct sm_cta *cta); /* after a mapping was removed */
 void sm_watch_free(struct sm_cta *cta);
 /* The handler of all uops of annotated code: counts and checks the instruction, then calls its real
  * handler. */

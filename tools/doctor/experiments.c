@@ -486,8 +486,8 @@ bool step_textures(struct doctor *d) {
                is_known ? ": images are fast once the driver has these results" : "");
   if (!is_known)
     doctor_say(d, "--json does not store these results: the board's name is unknown, because "
-                  "/proc/device-tree/model cannot be read, and the driver uses results only on "
-                  "boards of that name. Containers hide the file: run tegracl-doctor outside, or "
+                  "/proc/device-tree/model cannot be read, and the driver compares it with its "
+                  "board's. Containers hide the file: run tegracl-doctor outside, or "
                   "use docker run --security-opt systempaths=unconfined");
   return !*failed;
 }

@@ -91,6 +91,15 @@ static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *n
   }
 }
 
+/* Returns whether a sum has a negated register, which may be a pointer that was kept in memory. */
+static bool subtracts_register(const struct sm_uop *u) {
+  for (unsigned slot = 0; slot < 3; slot++)
+    if (u->mods >> (2 * slot) & 3u && u->scalar_slot != slot &&
+        u->s[slot] / SM_REG_BYTES >= SM_SLOT_UR)
+      return true;
+  return false;
+}
+
 /* Joins the pointers of one operand. If !propagates, its pointers become unknown ones. */
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                         unsigned slot, unsigned words, bool propagates) {
@@ -202,7 +211,7 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
     add_constant(&out, w, u);
   else if (note->handler == SM_H_sel)
     add_select(&out, w, u);
-  else if (propagating)
+  else if (propagating) {
     for (unsigned slot = 0; slot < 3; slot++)
       add_operand(&out, w, u, slot,
                   slot == 2 &&
@@ -210,7 +219,10 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
                       ? 2
                       : 1,
                   propagating >> slot & 1);
-  else if (note->space == SM_SPACE_NONE)
+    if (subtracts_register(u))
+      FOR_LANES
+    out.l[i] = out.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
+  } else if (note->space == SM_SPACE_NONE)
     add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
   uint8_t any = 0;
   FOR_LANES

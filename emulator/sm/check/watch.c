@@ -80,6 +80,10 @@ void sm_watch_finish(struct sm_cta *cta) {
     watch->count(cta->grid, &s->counts);
 }
 
+void sm_watch_drop_ranges(struct sm_cta *cta) {
+  memset(cta->shadow->range, 0, sizeof cta->shadow->range);
+}
+
 void sm_watch_free(struct sm_cta *cta) {
   if (!cta->shadow)
     return;

@@ -133,6 +133,28 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "STG", "uninitialised private memory", "work-item (0,0,0)"}},
+    {"private row never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < n; "
+     "i++) a[i] = i;\n"
+     "  p[get_global_id(0)] = a[(q[1] + 7) & 63]; }",
+     5,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "STG", "uninitialised private memory", "work-item (0,0,0)"}},
+    {"race of half a warp",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  if (i == 21) p[16] = n;\n"
+     "  asm volatile(\"\" ::: \"memory\"); q[i] = p[i / 16 * 16] + i; }",
+     5,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "data race on global memory"}},
     {"register never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int x;\n"
@@ -903,6 +925,40 @@ static void stored_pointer(void) {
   expect_complete();
 }
 
+/* The distance to another buffer, kept in memory, is subtracted: the pointer's buffer is unknown.
+ */
+static void kept_difference(void) {
+  struct opencl opencl;
+  cl_int error;
+  cl_mem buffers[2];
+  const cl_long one = 1;
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel use = opencl_kernel(&opencl,
+                                "kernel void k(global int *p, long n) { long x;\n"
+                                "  asm volatile(\"ld.u64 %0, [%1];\" : \"=l\"(x) : \"l\"(p));\n"
+                                "  *(global int *)((global char *)p - x) = n; }",
+                                "k");
+  for (int i = 0; i < 2; i++)
+    buffers[i] = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 4096, NULL, &error);
+  const cl_long apart =
+      (cl_long)(address_of(&opencl, buffers[0]) - address_of(&opencl, buffers[1]));
+  CHECK_CL(clEnqueueWriteBuffer(opencl.queue, buffers[0], CL_TRUE, 0, sizeof apart, &apart, 0, NULL,
+                                NULL),
+           CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 0, sizeof buffers[0], &buffers[0]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 1, sizeof one, &one), CL_SUCCESS);
+  launch_one(&opencl, use);
+  CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(use), CL_SUCCESS);
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseMemObject(buffers[i]), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect_complete();
+}
+
 /* Memory that the host has written in any way counts as initialised. */
 static void host_writes(void) {
   struct opencl opencl;
@@ -1038,6 +1094,8 @@ int main(int argc, char **argv) {
                     "  a[n & 31] = n; p[a[(n ^ get_global_id(0)) & 31]] = n; }");
   else if (!strcmp(name, "stored pointer"))
     stored_pointer();
+  else if (!strcmp(name, "kept difference"))
+    kept_difference();
   else if (!strcmp(name, "host writes"))
     host_writes();
   else if (!strcmp(name, "another grid"))
