@@ -645,7 +645,8 @@ static void check_sums(const struct kind *kind) {
   CHECK_CL(clSetKernelArg(kernel, 3, sizeof colours, &colours), CL_SUCCESS);
   for (int i = 0; i < POINTS; i++)
     for (int d = 0; d < 4; d++)
-      at[i].s[d] = far[random_bits() % (sizeof far / sizeof *far)] + (int)(random_bits() % 17) - 8;
+      at[i].s[d] =
+          far[random_bits() % (sizeof far / sizeof *far)] + ((int)(random_bits() % 17) - 8);
   for (int i = 0; i < INTEGER_SAMPLERS; i++) {
     cl_sampler sampler = make_sampler(&samplers[i]);
     CHECK_CL(clSetKernelArg(kernel, 1, sizeof sampler, &sampler), CL_SUCCESS);
