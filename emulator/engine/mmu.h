@@ -18,11 +18,13 @@ struct emu_mapping {
   struct emu_dmabuf *dmabuf;
   uint8_t *host; /* memory at gpu */
   bool writable;
-  bool fixed;     /* placed in an area of ALLOC_SPACE */
-  bool kernel;    /* created by the kernel driver: GPFIFO, syncpoint windows */
-  bool remap;     /* made by REMAP */
-  uint32_t flags; /* those of MAP_BUFFER_EX, without the access */
-  int16_t kind;
+  bool fixed;                      /* placed in an area of ALLOC_SPACE */
+  bool kernel;                     /* created by the kernel driver: GPFIFO, syncpoint windows */
+  bool remap;                      /* made by REMAP */
+  bool read_only;                  /* of a read-only dma-buf */
+  bool compressible;               /* has the compressible kind */
+  uint32_t flags;                  /* those of MAP_BUFFER_EX */
+  int16_t kind;                    /* the one by which MAP_BUFFER_EX finds the mapping */
   int count;                       /* number of mappings minus number of unmappings */
   int syncpoint;                   /* the syncpoint that a write increments, or -1 for memory */
   struct sm_memory_shadow *shadow; /* NULL unless in check mode */

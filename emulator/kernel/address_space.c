@@ -207,13 +207,15 @@ static int as_alloc_space_32(struct emu_object *object, int fd, void *argument) 
   return alloc_space((struct emu_as *)object, a->pages, a->page_size, a->flags, &a->o_a.offset);
 }
 
-/* FREE_SPACE: an unknown address is not an error (3.2). */
+/* FREE_SPACE: frees the area that contains the address. An unknown address is not an error
+ * (3.2). */
 static int as_free_space(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct emu_as *as = (struct emu_as *)object;
   struct nvgpu_as_free_space_args *a = argument;
+  const struct emu_area *found = emu_area_find(as, a->offset);
   struct emu_area **link = &as->areas;
-  while (*link && (*link)->gpu != a->offset)
+  while (*link != found)
     link = &(*link)->next;
   struct emu_area *area = *link;
   if (!area)
@@ -264,19 +266,32 @@ static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
   return 0;
 }
 
-/* MAP_BUFFER_EX: check 12 of 3.2. Finds a mapping of the same buffer with the same kind and flags;
- * the access may differ. */
+/* Returns the flags that the driver keeps for a mapping. They include the access. */
+static uint32_t kept_flags(const struct nvgpu_as_map_buffer_ex_args *a) {
+  return a->flags & ~(uint32_t)NVGPU_MAP_MAPPABLE_COMPBITS;
+}
+
+/* Returns the kind by which the driver finds a mapping. */
+static int16_t kept_kind(const struct nvgpu_as_map_buffer_ex_args *a) {
+  return a->compr_kind != NVGPU_KIND_NONE ? a->compr_kind : a->incompr_kind;
+}
+
+/* MAP_BUFFER_EX: check 12 of 3.2. Returns the existing mapping that the driver uses again, or NULL.
+ * The driver compares the flags with those of only one mapping: the first one in the order of
+ * addresses that has the buffer and the kind. The read-only dma-buf of a handle is another buffer
+ * than its writable one. nvgpu, os/linux/vm.c, nvgpu_vm_find_mapping */
 static struct emu_mapping *same_mapping(const struct emu_as *as,
                                         const struct nvgpu_as_map_buffer_ex_args *a,
-                                        const struct emu_dmabuf *dmabuf) {
-  uint32_t flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
-  for (size_t i = 0; dmabuf->mapping_count && i < as->mapping_count; i++) {
+                                        const struct emu_dmabuf *dmabuf, bool read_only) {
+  const bool fixed = a->flags & NVGPU_MAP_FIXED_OFFSET;
+  struct emu_mapping *found = NULL;
+  for (size_t i = 0; dmabuf->mapping_count && !found && i < as->mapping_count; i++) {
     struct emu_mapping *m = as->mappings[i];
-    if (m->dmabuf == dmabuf && !m->kernel && !m->remap && m->flags == flags &&
-        m->kind == a->incompr_kind && (!m->fixed || m->gpu == a->offset))
-      return m;
+    if (m->dmabuf == dmabuf && m->read_only == read_only && m->kind == kept_kind(a) && !m->kernel &&
+        !m->remap && (!fixed || m->gpu == a->offset))
+      found = m;
   }
-  return NULL;
+  return found && found->flags == kept_flags(a) ? found : NULL;
 }
 
 /* MAP_BUFFER_EX: check 13 of 3.2. */
@@ -284,6 +299,39 @@ static bool is_place_valid(const struct emu_as *as, uint64_t address, uint64_t s
   const struct emu_area *area = emu_area_find(as, address);
   return address + size > address && address % GPU_PAGE_BYTES == 0 && area &&
          size <= area->gpu + area->size - address && !emu_mmu_overlaps(as, address, size);
+}
+
+/* MAP_BUFFER_EX: check 13 of 3.2, for fixed mappings. A compressible kind also needs the same
+ * offset in 64 KiB for the address and the buffer, even where pages are small: nvgpu,
+ * common/mm/vm.c, nvgpu_vm_do_map. */
+static bool is_fixed_place_valid(const struct emu_as *as,
+                                 const struct nvgpu_as_map_buffer_ex_args *a, uint64_t size) {
+  return is_place_valid(as, a->offset, size) &&
+         (a->compr_kind == NVGPU_KIND_NONE ||
+          (a->offset ^ a->buffer_offset) % NVGPU_COMPRESSION_BYTES == 0);
+}
+
+/* MAP_BUFFER_EX: check 14 of 3.2. Returns whether the pages can have one of the kinds. */
+static bool has_valid_kind(const struct nvgpu_as_map_buffer_ex_args *a, struct emu_dmabuf *dmabuf) {
+  if (a->compr_kind != NVGPU_KIND_NONE && emu_dmabuf_comptags(dmabuf))
+    return true;
+  return a->incompr_kind >= 0 && a->incompr_kind <= UINT8_MAX;
+}
+
+/* Makes the checks after check 12 of 3.2 in the driver's order. Sets *size to the bytes to map. */
+static int check_new_mapping(const struct emu_as *as, const struct nvgpu_as_map_buffer_ex_args *a,
+                             struct emu_dmabuf *dmabuf, uint64_t *size) {
+  /* Without a size the whole buffer is meant, even with an offset: nvgpu, common/mm/vm.c,
+   * nvgpu_vm_new_mapping. */
+  *size = round_to_pages(a->mapping_size ? a->mapping_size : dmabuf->size);
+  if (*size > dmabuf->size || a->buffer_offset > dmabuf->size - *size)
+    return -EINVAL;
+  if ((a->flags & NVGPU_MAP_FIXED_OFFSET) && !is_fixed_place_valid(as, a, *size))
+    return -EINVAL; /* check 13 */
+  if (!has_valid_kind(a, dmabuf))
+    return -ENOMEM; /* check 14 */
+  /* The driver loses the error number of nvgpu_gmmu_update_page_table. */
+  return a->buffer_offset % GPU_PAGE_BYTES ? -ENOMEM : 0;
 }
 
 static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) {
@@ -309,26 +357,25 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
     error = -EINVAL; /* check 11 */
     goto out;
   }
-  m = same_mapping(as, a, dmabuf);
+  m = same_mapping(as, a, dmabuf, read_only);
   if (m) {
     m->count++;
     a->offset = m->gpu;
     goto out;
   }
-  size = round_to_pages(a->mapping_size ? a->mapping_size : dmabuf->size - a->buffer_offset);
-  error = -EINVAL;
-  if (fixed && (a->buffer_offset % GPU_PAGE_BYTES || !size || !is_place_valid(as, a->offset, size)))
-    goto out; /* check 13 */
+  error = check_new_mapping(as, a, dmabuf, &size);
+  if (error)
+    goto out;
   error = -ENOMEM;
-  if (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE)
-    goto out; /* check 14 */
   gpu = fixed ? a->offset : emu_buddy_alloc(&as->user, size + emu_check_gap());
   m = gpu ? create_mapping(gpu, size, dmabuf, a->buffer_offset) : NULL;
   if (m) {
     m->fixed = fixed;
+    m->read_only = read_only;
     m->writable = access != NVGPU_ACCESS_READ_ONLY && !read_only;
-    m->flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
-    m->kind = a->incompr_kind;
+    m->flags = kept_flags(a);
+    m->kind = kept_kind(a);
+    m->compressible = a->compr_kind != NVGPU_KIND_NONE && dmabuf->comptags;
     if (insert_mapping(as, m)) {
       a->offset = gpu;
       error = 0;
@@ -436,7 +483,8 @@ static int as_mapping_modify(struct emu_object *object, int fd, void *argument) 
   if (!m || m->kernel || m->remap || a->buffer_offset % GPU_PAGE_BYTES ||
       a->buffer_size % GPU_PAGE_BYTES || a->buffer_size > m->size ||
       a->buffer_offset > m->size - a->buffer_size ||
-      (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE))
+      (a->incompr_kind == NVGPU_KIND_NONE &&
+       (a->compr_kind == NVGPU_KIND_NONE || !m->compressible)))
     return -EINVAL;
   return 0;
 }

@@ -426,7 +426,6 @@ static int deterministic_opts(struct emu_object *object, int fd, void *argument)
 
 /* REGISTER_BUFFER: makes the checks in the driver's order (3.1). */
 static int register_buffer(struct emu_object *object, int fd, void *argument) {
-  const uint32_t comptags_given = 1, is_mutable = 2, modify = 4;
   struct nvgpu_gpu_register_buffer_args *a = argument;
   if (a->metadata_size > NVGPU_METADATA_BYTES_MAX)
     return -EINVAL; /* check 1 */
@@ -437,25 +436,25 @@ static int register_buffer(struct emu_object *object, int fd, void *argument) {
   if (error)
     return error; /* check 3 */
   uint8_t metadata[NVGPU_METADATA_BYTES_MAX];
-  if (dmabuf->registered && (!(a->flags & modify) || !dmabuf->mutable_metadata))
+  if (dmabuf->registered && (!(a->flags & NVGPU_REGISTER_MODIFY) || !dmabuf->mutable_metadata))
     error = -EINVAL; /* check 4 */
   else if (emu_copy_from_user(metadata, a->metadata_addr, a->metadata_size))
     error = -EFAULT; /* check 5 */
-  else if (a->comptags_alloc_control == NVGPU_COMPTAGS_REQUIRED)
-    error = -ENOMEM; /* check 6: 4 KiB pages have no compression tags */
   if (!error) {
+    /* check 6 never fails, because there are compression tags for all memory */
+    dmabuf->comptags = a->comptags_alloc_control != NVGPU_COMPTAGS_NONE;
+    dmabuf->comptags_tried |= dmabuf->comptags;
     dmabuf->registered = true;
-    dmabuf->mutable_metadata = a->flags & is_mutable;
+    dmabuf->mutable_metadata = a->flags & NVGPU_REGISTER_MUTABLE;
     dmabuf->metadata_size = a->metadata_size;
     memcpy(dmabuf->metadata, metadata, a->metadata_size);
-    a->flags &= ~comptags_given;
+    a->flags = dmabuf->comptags ? NVGPU_REGISTER_COMPTAGS_ALLOCATED : 0;
   }
   emu_object_put(&dmabuf->object);
   return error;
 }
 
 static int buffer_info(struct emu_object *object, int fd, void *argument) {
-  enum { METADATA_REGISTERED = 1 << 0, MUTABLE_METADATA = 1 << 2 };
   struct nvgpu_gpu_get_buffer_info_args *a = argument;
   struct emu_dmabuf *dmabuf;
   int error = emu_dmabuf_from_fd(a->in.dmabuf_fd, &dmabuf);
@@ -465,8 +464,9 @@ static int buffer_info(struct emu_object *object, int fd, void *argument) {
       a->in.metadata_size < dmabuf->metadata_size ? a->in.metadata_size : dmabuf->metadata_size;
   error = emu_copy_to_user(a->in.metadata_addr, dmabuf->metadata, bytes);
   if (!error) {
-    a->out.flags = (dmabuf->registered ? METADATA_REGISTERED : 0) |
-                   (dmabuf->mutable_metadata ? MUTABLE_METADATA : 0);
+    a->out.flags = (dmabuf->registered ? NVGPU_INFO_METADATA_REGISTERED : 0) |
+                   (dmabuf->comptags ? NVGPU_INFO_COMPTAGS_ALLOCATED : 0) |
+                   (dmabuf->mutable_metadata ? NVGPU_INFO_MUTABLE_METADATA : 0);
     a->out.metadata_size = dmabuf->metadata_size;
     a->out.reserved = 0;
     a->out.size = dmabuf->size;

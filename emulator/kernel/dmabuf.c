@@ -192,6 +192,13 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   return 0;
 }
 
+/* nvgpu, os/linux/comptags.c, gk20a_alloc_or_get_comptags. There are tags for all memory. */
+bool emu_dmabuf_comptags(struct emu_dmabuf *dmabuf) {
+  if (!dmabuf->comptags_tried && (!dmabuf->registered || dmabuf->mutable_metadata))
+    dmabuf->comptags_tried = dmabuf->comptags = true;
+  return dmabuf->comptags;
+}
+
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd) {
   return dmabuf->read_only || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
 }

@@ -34,6 +34,7 @@ struct emu_dmabuf {
   ino_t inode;
   bool has_inode;
   bool registered, mutable_metadata;
+  bool comptags_tried, comptags; /* compression tags were requested; there are some, enabled */
   uint32_t metadata_size;
   uint8_t metadata[256];
 };
@@ -53,6 +54,9 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size);
 int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
 /* Opens a new fd for the client. Returns it or -errno. */
 int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
+/* Allocates compression tags, unless the buffer is registered for good without them. Returns
+ * whether it has some. */
+bool emu_dmabuf_comptags(struct emu_dmabuf *dmabuf);
 /* Returns whether the dma-buf, or the client's fd of it, is read-only. */
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 /* Returns whether the mapping is a mapping of the dma-buf's file. */

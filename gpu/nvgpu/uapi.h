@@ -67,6 +67,8 @@ enum nvgpu_map_access {
 
 /* Memory kinds (5). */
 enum { NVGPU_KIND_PITCH = 0, NVGPU_KIND_NONE = -1 };
+/* the unit of compression, to which fixed mappings of compressible kinds are aligned (3.2) */
+enum { NVGPU_COMPRESSION_BYTES = 65536 };
 
 /* OPEN_TSG (3.1) */
 enum { NVGPU_OPEN_TSG_SHARE = 1 << 0 };
@@ -140,6 +142,17 @@ enum {
 /* REGISTER_BUFFER (3.1) */
 enum { NVGPU_COMPTAGS_NONE = 0, NVGPU_COMPTAGS_REQUESTED = 1, NVGPU_COMPTAGS_REQUIRED = 2 };
 enum { NVGPU_METADATA_BYTES_MAX = 256 };
+enum {
+  NVGPU_REGISTER_COMPTAGS_ALLOCATED = 1 << 0,
+  NVGPU_REGISTER_MUTABLE = 1 << 1,
+  NVGPU_REGISTER_MODIFY = 1 << 2,
+};
+/* GET_BUFFER_INFO (3.1) */
+enum {
+  NVGPU_INFO_METADATA_REGISTERED = 1 << 0,
+  NVGPU_INFO_COMPTAGS_ALLOCATED = 1 << 1,
+  NVGPU_INFO_MUTABLE_METADATA = 1 << 2,
+};
 
 /* nvmap ALLOC (3.5, 5) */
 #define NVMAP_HEAP_IOVMM  (1u << 30)

@@ -525,7 +525,7 @@ static void buffer_in_shared_window_faults(void **state) {
   assert_int_equal(OS->ioctl(f->c.as, NVGPU_AS_IOCTL_ALLOC_SPACE, &space), 0);
   struct buffer b = buffer_create(&f->c, 4096, false);
   struct nvgpu_as_map_buffer_ex_args map = {
-      .flags = 1, .dmabuf_fd = (uint32_t)b.fd, .offset = space.o_a.offset};
+      .flags = 1, .compr_kind = -1, .dmabuf_fd = (uint32_t)b.fd, .offset = space.o_a.offset};
   assert_int_equal(OS->ioctl(f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &map), 0);
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
   push_compute_setup(&f->ch);

@@ -365,22 +365,27 @@ static void map_buffer_checks_arguments(void **state) {
       {{.dmabuf_fd = fd, .flags = 1 << 1}, -EINVAL},
       {{.dmabuf_fd = fd, .flags = 1 << 4}, -EINVAL},
       {{.dmabuf_fd = fd, .flags = 1 << 8}, -EINVAL},
-      {{.dmabuf_fd = fd, .flags = 1, .offset = 0x50000000}, -EINVAL}, /* no area */
-      {{.dmabuf_fd = fd, .flags = 1, .offset = 0x40000800}, -EINVAL},
-      {{.dmabuf_fd = fd, .flags = 1, .offset = 0x4000f000}, -EINVAL}, /* passes its end */
-      {{.dmabuf_fd = fd, .flags = 1, .offset = 0x40000000}, 0},
-      {{.dmabuf_fd = fd, .flags = 1, .offset = 0x40001000}, -EINVAL}, /* overlaps */
-      {{.dmabuf_fd = fd, .flags = 5, .offset = 0x40004000, .mapping_size = 4096}, 0},
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 1, .offset = 0x50000000},
+       -EINVAL}, /* no area */
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 1, .offset = 0x40000800}, -EINVAL},
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 1, .offset = 0x4000f000},
+       -EINVAL}, /* passes its end */
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 1, .offset = 0x40000000}, 0},
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 1, .offset = 0x40001000},
+       -EINVAL}, /* overlaps */
+      {{.dmabuf_fd = fd, .compr_kind = -1, .flags = 5, .offset = 0x40004000, .mapping_size = 4096},
+       0},
       {{.dmabuf_fd = fd, .compr_kind = -1, .incompr_kind = -1}, -ENOMEM},
   };
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     struct nvgpu_as_map_buffer_ex_args args = rows[i].args;
     EXPECT(rows[i].result, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, args);
   }
-  /* Order 12: a repeated mapping returns the same address, which must be unmapped as often. */
-  struct nvgpu_as_map_buffer_ex_args once = {.dmabuf_fd = fd, .flags = 4, .compr_kind = -1};
+  /* Order 12: a repeated mapping returns the same address, which must be unmapped as often. The
+   * kind differs from those of the mappings above. */
+  struct nvgpu_as_map_buffer_ex_args once = {.dmabuf_fd = fd, .compr_kind = -1, .incompr_kind = 6};
   EXPECT(0, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, once);
-  struct nvgpu_as_map_buffer_ex_args twice = {.dmabuf_fd = fd, .flags = 4, .compr_kind = -1};
+  struct nvgpu_as_map_buffer_ex_args twice = {.dmabuf_fd = fd, .compr_kind = -1, .incompr_kind = 6};
   EXPECT(0, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, twice);
   assert_int_equal(once.offset, twice.offset);
   struct nvgpu_as_unmap_buffer_args unmap = {.offset = once.offset + 4096};

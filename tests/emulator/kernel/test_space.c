@@ -201,8 +201,8 @@ static void batch_maps_and_unmaps(void **state) {
       .pages = 4, .page_size = PAGE, .flags = NVGPU_SPACE_FIXED_OFFSET, .o_a.offset = AREA};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_ALLOC_SPACE, space);
   struct nvgpu_as_map_buffer_ex_args maps[2] = {
-      {.dmabuf_fd = (uint32_t)a.fd, .flags = 1, .offset = AREA},
-      {.dmabuf_fd = (uint32_t)a.fd, .flags = 1, .offset = AREA + PAGE}}; /* overlaps */
+      {.dmabuf_fd = (uint32_t)a.fd, .flags = 1, .compr_kind = -1, .offset = AREA},
+      {.dmabuf_fd = (uint32_t)a.fd, .flags = 1, .compr_kind = -1, .offset = AREA + PAGE}};
   struct nvgpu_as_unmap_buffer_args unmaps[2] = {{AREA}, {12345}};
   struct nvgpu_as_map_buffer_batch_args args = {.num_maps = 257};
   EXPECT(-EINVAL, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
@@ -211,7 +211,7 @@ static void batch_maps_and_unmaps(void **state) {
   args = (struct nvgpu_as_map_buffer_batch_args){.num_maps = 1, .maps = 8};
   EXPECT(-EFAULT, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
   args = (struct nvgpu_as_map_buffer_batch_args){.maps = (uintptr_t)maps, .num_maps = 2};
-  EXPECT(-EINVAL, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
+  EXPECT(-EINVAL, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args); /* they overlap */
   assert_true(gpu_store(AREA + 8, 5)); /* the first operation was executed */
   assert_int_equal(((uint32_t *)a.cpu)[2], 5);
   args = (struct nvgpu_as_map_buffer_batch_args){
