@@ -96,7 +96,7 @@ static enum emu_step write_report(struct emu_channel *channel, const struct emu_
   if (!emu_injected(EMU_PLACE_REPORT_LOST) && !emu_report_write(channel, r, fault))
     return EMU_FAULT;
   if (awaken)
-    emu_non_stall_interrupt();
+    emu_non_stall_interrupt(channel);
   return EMU_NEXT;
 }
 

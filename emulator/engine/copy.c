@@ -447,7 +447,7 @@ static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
   c->launched = false;
   step = write_semaphore(channel, launch, fault);
   if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
-    emu_non_stall_interrupt();
+    emu_non_stall_interrupt(NULL);
   return step;
 }
 

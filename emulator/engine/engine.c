@@ -88,7 +88,7 @@ static void collect_doorbells(void) {
     bits = atomic_exchange(&emu_engine.doorbells[i], 0);
     for (; bits; bits &= bits - 1) {
       struct emu_channel *channel = emu_channels.by_id[i * 64 + __builtin_ctzll(bits)];
-      if (channel && channel->gpfifo && !channel->engine->scheduled) {
+      if (channel && channel->in_runlist && !channel->engine->scheduled) {
         channel->engine->scheduled = true;
         emu_engine.scheduled_count++;
       }

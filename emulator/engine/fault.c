@@ -25,8 +25,6 @@
 #include "gpu/nvgpu/emulator_node.h"
 #include "gpu/nvgpu/uapi.h"
 
-enum { SYNCPOINT_ABORT_STEP = 1000, EVENT_BLOCKING_SYNC = NVGPU_EVENT_BLOCKING_SYNC };
-
 void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
                    ...) {
   memset(fault, 0, sizeof(*fault));
@@ -61,18 +59,18 @@ static void post_notifier(struct emu_channel *channel, uint32_t code) {
   memcpy(at + offsetof(struct error_notifier, status), &notifier.status, sizeof(notifier.status));
 }
 
+/* The driver posts no event: a client that waits only for one sleeps on. New channels may be bound
+ * to the TSG. nvgpu, common/fifo/tsg.c, nvgpu_tsg_abort and nvgpu_tsg_bind_channel */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
-  tsg->aborted = true;
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
     atomic_store(&c->serviceable, false);
     emu_channel_unschedule(c);
     post_notifier(c, notifier);
     if (c->syncpoint >= 0)
-      emu_syncpoint_raise(c->syncpoint, SYNCPOINT_ABORT_STEP);
+      emu_syncpoint_raise(c->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
     if (c->submit)
       emu_submit_give_up(c);
   }
-  emu_events_raise_tsg(tsg, EVENT_BLOCKING_SYNC);
   emu_engine_wake();
 }
 

@@ -804,7 +804,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     if (!emu_report_write(channel, &release->report, fault))
       return false;
     if (release->interrupt)
-      emu_non_stall_interrupt();
+      emu_non_stall_interrupt(channel);
   }
   if (!launch->dependent || emu_injected(EMU_PLACE_DEPENDENT))
     return true;

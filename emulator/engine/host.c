@@ -217,7 +217,7 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
     return method_fault(fault, method, data,
                         "the old semaphore methods do nothing on GA10B; use 0x5c to 0x6c");
   case NVC76F_NON_STALL_INTERRUPT:
-    emu_non_stall_interrupt();
+    emu_non_stall_interrupt(NULL);
     return EMU_NEXT;
   case NVC76F_MEM_OP_D:
     return memory_operation(data, fault);

@@ -50,7 +50,7 @@ static enum emu_step complete_transfer(struct emu_channel *channel, const struct
   if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) == I2M_COMPLETION_RELEASE)
     step = release_semaphore(channel, i2m, fault);
   if (step == EMU_NEXT && hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_INTERRUPT_TYPE))
-    emu_non_stall_interrupt();
+    emu_non_stall_interrupt(NULL);
   return step;
 }
 

@@ -37,7 +37,7 @@ static struct {
 } runlist = {.passed = {-1, -1, -1}};
 
 static bool is_runnable(const struct emu_channel *channel) {
-  return channel && channel->engine->scheduled && !channel->disabled && channel->tsg &&
+  return channel && channel->engine->scheduled && !channel->disabled && channel->in_runlist &&
          atomic_load(&channel->serviceable);
 }
 

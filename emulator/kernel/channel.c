@@ -34,7 +34,6 @@ struct emu_channels emu_channels;
 enum {
   WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
   KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND check 1 */
-  SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
 };
 
 static const struct emu_object_ops channel_ops;
@@ -90,8 +89,7 @@ static void settle_before_close(struct emu_channel *channel) {
   }
   atomic_fetch_sub(&emu_engine.settling, 1);
   /* A failed preemption aborts the TSG with all its channels. */
-  if (channel->tsg && (emu_tsg_needs(channel) ||
-                       (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
+  if (channel->tsg && (emu_tsg_needs(channel) || (emu_tsg_preempt(channel->tsg) && channel->tsg)))
     emu_tsg_abort(channel->tsg, 0);
   emu_object_put(&channel->object);
 }
@@ -116,18 +114,19 @@ static void channel_close(struct emu_object *object, int fd) {
   settle_before_close(channel);
 }
 
-/* close of a channel's fd: the channel stops and leaves its TSG (3.4). */
+/* close of a channel's fd: the channel stops and leaves its TSG (3.4). That raises its syncpoint,
+ * and the end of a channel that was not aborted raises it again: nvgpu, common/fifo/channel.c,
+ * channel_free_invoke_sync_destroy. */
 static void channel_closed(struct emu_object *object) {
   struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
-  atomic_store(&channel->serviceable, false);
+  const bool serviceable = atomic_load(&channel->serviceable);
   emu_channels.by_id[channel->id] = NULL;
-  emu_engine_leave(channel);
-  emu_channel_drop_work(channel);
   emu_tsg_unlink(channel, true);
   emu_channels.free_ids[emu_channels.free_count++] = (uint16_t)channel->id;
   if (channel->syncpoint >= 0) {
-    emu_syncpoint_raise(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
+    if (serviceable)
+      emu_syncpoint_raise(channel->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
     emu_syncpoints.used[channel->syncpoint] = false;
     struct emu_mapping *m = emu_mmu_find_exact(channel->as, channel->syncpoint_va);
     if (m)
@@ -240,12 +239,21 @@ static int setup_ring(struct emu_channel *channel, struct nvgpu_channel_setup_bi
   int error = check_setup_bind(channel, a);
   if (error)
     return error;
-  if (a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT)
-    return setup_usermode(channel, a);
-  error = emu_submit_setup(channel, a->num_gpfifo_entries);
-  channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
-  emu_host_bind(channel);
-  return error;
+  if (a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT) {
+    error = setup_usermode(channel, a);
+  } else {
+    error = emu_submit_setup(channel, a->num_gpfifo_entries);
+    channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
+    emu_host_bind(channel);
+  }
+  if (error)
+    return error;
+  /* Enables the channel, even if its TSG is disabled: nvgpu, hal/fifo/channel_ga10b_fusa.c,
+   * ga10b_channel_bind. */
+  channel->in_runlist = true;
+  channel->disabled = false;
+  emu_engine_wake();
+  return 0;
 }
 
 static int setup_bind(struct emu_object *object, int fd, void *argument) {
@@ -278,28 +286,29 @@ static int set_watchdog(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-enum { GRAPHICS_CLASS = 1, OTHER_CLASS = 2 };
+enum class_kind { UNKNOWN_CLASS, GRAPHICS_CLASS, COMPUTE_CLASS, OTHER_CLASS };
 
 /* ALLOC_OBJ_CTX: the classes that nvgpu accepts (3.4). */
-static int class_kind(uint32_t class) {
+static enum class_kind class_kind(uint32_t class) {
   static const struct {
-    uint16_t class, kind;
+    uint16_t class;
+    enum class_kind kind;
   } known[] = {
       {0xc797, GRAPHICS_CLASS}, {0xc597, GRAPHICS_CLASS}, {0xc397, GRAPHICS_CLASS},
-      {0xc097, GRAPHICS_CLASS}, {0xb197, GRAPHICS_CLASS}, {0x902d, GRAPHICS_CLASS},
-      {0xc7c0, OTHER_CLASS},    {0xc7b5, OTHER_CLASS},    {0xc76f, OTHER_CLASS},
-      {0xc637, OTHER_CLASS},    {0xc46f, OTHER_CLASS},    {0xc5c0, OTHER_CLASS},
-      {0xc5b5, OTHER_CLASS},    {0xc4b7, OTHER_CLASS},    {0xc3c0, OTHER_CLASS},
+      {0xc097, GRAPHICS_CLASS}, {0xb197, GRAPHICS_CLASS}, {0x902d, OTHER_CLASS},
+      {0xc7c0, COMPUTE_CLASS},  {0xc7b5, OTHER_CLASS},    {0xc76f, OTHER_CLASS},
+      {0xc637, OTHER_CLASS},    {0xc46f, OTHER_CLASS},    {0xc5c0, COMPUTE_CLASS},
+      {0xc5b5, OTHER_CLASS},    {0xc4b7, OTHER_CLASS},    {0xc3c0, COMPUTE_CLASS},
       {0xc3b5, OTHER_CLASS},    {0xc36f, OTHER_CLASS},    {0xc0b5, OTHER_CLASS},
-      {0xc06f, OTHER_CLASS},    {0xc0c0, OTHER_CLASS},    {0xa0b5, OTHER_CLASS},
+      {0xc06f, OTHER_CLASS},    {0xc0c0, COMPUTE_CLASS},  {0xa0b5, OTHER_CLASS},
       {0xa140, OTHER_CLASS},    {0xb0b5, OTHER_CLASS},    {0xb06f, OTHER_CLASS},
-      {0xb1c0, OTHER_CLASS},
+      {0xb1c0, COMPUTE_CLASS},
   };
   for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
     if (known[i].class == class)
       return known[i].kind;
   }
-  return 0;
+  return UNKNOWN_CLASS;
 }
 
 /* Creates a TSG's context at its first ALLOC_OBJ_CTX. The context's header is in the driver's part
@@ -328,38 +337,76 @@ static int make_context(struct emu_channel *channel) {
   return -EINVAL;
 }
 
-/* Preempts the channel's TSG. Returns -EINVAL if the channel has left the TSG while gpu.lock was
- * released. */
+/* Disables the channel's TSG, preempts it, and enables it even if it was disabled before. Returns
+ * -EINVAL if the channel has left the TSG while gpu.lock was released. */
 static int preempt_tsg(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   emu_object_get(&channel->object);
   int error = emu_tsg_preempt(tsg);
-  if (!error && channel->tsg != tsg)
+  if (channel->tsg == tsg)
+    emu_tsg_enable(tsg, true);
+  else if (!error)
     error = -EINVAL;
   emu_object_put(&channel->object);
   return error;
+}
+
+static bool is_mode_allowed(uint32_t mode, uint32_t supported, uint32_t current) {
+  return !mode || ((mode & supported) && mode >= current);
+}
+
+/* Changes the TSG's preemption modes; 0 leaves one as it is. A request for the current modes is not
+ * checked further. nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_validate_preemption_mode,
+ * common/gr/ctx.c, nvgpu_gr_ctx_check_valid_preemption_mode, and common/gr/obj_ctx.c,
+ * nvgpu_gr_obj_ctx_set_compute_preemption_mode */
+static int set_modes(const struct emu_channel *channel, uint32_t graphics, uint32_t compute) {
+  const uint32_t graphics_modes = NVGPU_PREEMPT_GRAPHICS_WFI | NVGPU_PREEMPT_GRAPHICS_GFXP;
+  const uint32_t compute_modes =
+      NVGPU_PREEMPT_COMPUTE_WFI | NVGPU_PREEMPT_COMPUTE_CTA | NVGPU_PREEMPT_COMPUTE_CILP;
+  struct emu_tsg *tsg = channel->tsg;
+  if (graphics == tsg->graphics_preemption)
+    graphics = 0;
+  if (compute == tsg->compute_preemption)
+    compute = 0;
+  if (!graphics && !compute)
+    return 0;
+  if (!is_mode_allowed(graphics, graphics_modes, tsg->graphics_preemption) ||
+      !is_mode_allowed(compute, compute_modes, tsg->compute_preemption))
+    return -EINVAL;
+  if (graphics == NVGPU_PREEMPT_GRAPHICS_GFXP && compute == NVGPU_PREEMPT_COMPUTE_CILP)
+    return -EINVAL;
+  if (class_kind(channel->object_class) == OTHER_CLASS || !tsg->context_as)
+    return -EINVAL;
+  if (graphics == NVGPU_PREEMPT_GRAPHICS_WFI || graphics == NVGPU_PREEMPT_GRAPHICS_GFXP)
+    tsg->graphics_preemption = graphics;
+  if (compute)
+    tsg->compute_preemption = compute;
+  return 0;
 }
 
 static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   const uint32_t flag_gfxp = 1 << 1, flag_cilp = 1 << 2;
   struct emu_channel *channel = (struct emu_channel *)object;
   const struct nvgpu_alloc_obj_ctx_args *a = argument;
-  int kind = class_kind(a->class_num);
-  if (!channel->as || !kind || !channel->tsg)
-    return -EINVAL; /* checks 1 to 3 */
-  if (kind == GRAPHICS_CLASS && channel->veid > 0)
-    return -EINVAL; /* check 4 */
-  struct emu_tsg *tsg = channel->tsg;
+  const enum class_kind kind = class_kind(a->class_num);
+  if (!channel->as || kind == UNKNOWN_CLASS)
+    return -EINVAL;                     /* checks 1 and 2 */
+  channel->object_class = a->class_num; /* even if a later step fails */
+  if (!channel->tsg)
+    return -EINVAL; /* check 3 */
   int error = preempt_tsg(channel);
   if (error)
     return error;
-  error = tsg->context_as ? 0 : make_context(channel);
+  if (kind == GRAPHICS_CLASS && channel->veid > 0)
+    return -EINVAL; /* check 4 */
+  const uint32_t graphics = a->flags & flag_gfxp ? NVGPU_PREEMPT_GRAPHICS_GFXP : 0;
+  const uint32_t compute = a->flags & flag_cilp ? NVGPU_PREEMPT_COMPUTE_CILP : 0;
+  error = channel->tsg->context_as ? 0 : make_context(channel);
+  /* Without a preemption of its own, another class ignores the flags. */
+  if (!error && kind != OTHER_CLASS)
+    error = set_modes(channel, graphics, compute);
   if (error)
     return error;
-  if (a->flags & flag_gfxp)
-    tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_GFXP;
-  if (a->flags & flag_cilp)
-    tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_CILP;
   channel->has_object = true;
   return 0;
 }
@@ -368,26 +415,10 @@ static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
 static int set_preemption(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = (struct emu_channel *)object;
   const struct nvgpu_preemption_mode_args *a = argument;
-  struct emu_tsg *tsg = channel->tsg;
-  if (!channel->has_object || !tsg)
+  if (!channel->object_class || !channel->tsg)
     return -EINVAL;
   const int error = preempt_tsg(channel);
-  if (error)
-    return error;
-  uint32_t graphics =
-      a->graphics_preempt_mode ? a->graphics_preempt_mode : tsg->graphics_preemption;
-  uint32_t compute = a->compute_preempt_mode ? a->compute_preempt_mode : tsg->compute_preemption;
-  if ((graphics != NVGPU_PREEMPT_GRAPHICS_WFI && graphics != NVGPU_PREEMPT_GRAPHICS_GFXP) ||
-      (compute != NVGPU_PREEMPT_COMPUTE_WFI && compute != NVGPU_PREEMPT_COMPUTE_CTA &&
-       compute != NVGPU_PREEMPT_COMPUTE_CILP))
-    return -EINVAL;
-  if (graphics < tsg->graphics_preemption || compute < tsg->compute_preemption)
-    return -EINVAL;
-  if (graphics == NVGPU_PREEMPT_GRAPHICS_GFXP && compute == NVGPU_PREEMPT_COMPUTE_CILP)
-    return -EINVAL;
-  tsg->graphics_preemption = graphics;
-  tsg->compute_preemption = compute;
-  return 0;
+  return error ? error : set_modes(channel, a->graphics_preempt_mode, a->compute_preempt_mode);
 }
 
 /* 3.4, SET_ERROR_NOTIFIER */

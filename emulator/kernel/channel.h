@@ -31,9 +31,11 @@ struct emu_channel {
   bool deterministic;          /* SETUP_BIND had the flag DETERMINISTIC */
   bool usermode;               /* SETUP_BIND had USERMODE_SUPPORT: the client writes the ring */
   bool railgating_allowed;     /* set by SET_DETERMINISTIC_OPTS */
+  bool in_runlist;             /* since SETUP_BIND, until the channel leaves its TSG */
   bool has_object;             /* ALLOC_OBJ_CTX has succeeded */
+  uint32_t object_class;       /* of the last ALLOC_OBJ_CTX with a known class, or 0 */
   bool preemption_refused;     /* by an injected error of SET_PREEMPTION_MODE */
-  atomic_bool serviceable;     /* in a TSG, and not aborted */
+  atomic_bool serviceable;     /* in a TSG, and not aborted since it was bound */
   bool disabled;               /* by DISABLE of the TSG or the channel */
   struct emu_dmabuf *gpfifo, *userd;
   struct emu_mapping *gpfifo_mapping;

@@ -14,6 +14,8 @@ struct emu_wait;
 
 /* docs/hardware/kernel-interface.md traps T11, T12 */
 enum { EMU_SYNCPOINTS = 1024, EMU_SYNCPOINT_STRIDE = 0x10000, EMU_NO_SYNCPOINT = -1 };
+/* by which the driver raises a syncpoint whose channel stops, to wake all waiters (3.4) */
+enum { EMU_SYNCPOINT_SAFE_STEP = 1000 };
 
 /* A syncpoint and the value for which to wait. */
 struct emu_point {

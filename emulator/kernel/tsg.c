@@ -11,6 +11,7 @@
 #include "emulator/boards.h"
 #include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/address_space.h"
@@ -19,6 +20,8 @@
 #include "emulator/kernel/dispatch.h"
 #include "emulator/kernel/l4t.h"
 #include "emulator/kernel/share.h"
+#include "emulator/kernel/submit.h"
+#include "emulator/kernel/syncpoint.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/modes/adversary.h"
 #include "emulator/objects.h"
@@ -123,8 +126,7 @@ static int bind_to_tsg(struct emu_tsg *tsg, struct emu_channel *channel) {
   tsg->channels = channel;
   tsg->channel_count++;
   tsg->veid_channels[channel->veid]++;
-  atomic_store(&channel->serviceable, !tsg->aborted);
-  emu_engine_wake(); /* the doorbell may have been rung before the channel was in a TSG */
+  atomic_store(&channel->serviceable, true); /* even if the TSG was aborted before */
   return 0;
 }
 
@@ -155,8 +157,13 @@ bool emu_tsg_needs(struct emu_channel *channel) {
 }
 
 /* Closing the last channel of a subcontext also closes the subcontext, which must be created again.
- * Unbinding the channel keeps it: nvgpu, common/fifo/tsg_subctx.c, "force". */
+ * Unbinding the channel keeps it: nvgpu, common/fifo/tsg_subctx.c, "force". Unless the TSG was
+ * aborted, its other channels are enabled, even those that the client has disabled, and the user
+ * syncpoint is raised: nvgpu, common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
+  const bool serviceable = atomic_exchange(&channel->serviceable, false);
+  emu_engine_leave(channel);
+  emu_channel_drop_work(channel);
   struct emu_tsg *tsg = channel->tsg;
   if (!tsg)
     return;
@@ -168,23 +175,39 @@ void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   if (--tsg->veid_channels[channel->veid] == 0 && closed)
     drop_veid(tsg, channel->veid);
   channel->tsg = NULL;
-  atomic_store(&channel->serviceable, false);
+  channel->in_runlist = false;
+  if (serviceable)
+    emu_tsg_enable(tsg, true);
+  if (channel->syncpoint >= 0)
+    emu_syncpoint_raise(channel->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
+  if (channel->submit)
+    emu_submit_give_up(channel);
   emu_object_put(&tsg->object);
 }
 
+/* Like nvgpu, preempts the TSG first, and aborts it if that fails; the channel leaves it anyway.
+ * The channel cannot get into the runlist again, because SETUP_BIND returns EEXIST. */
 static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
-  if (!channel || channel->tsg != (struct emu_tsg *)object)
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
+  if (!channel || channel->tsg != tsg)
     return -EINVAL;
-  if (emu_tsg_needs(channel) || (channel->tsg->channel_count > 1 && emu_adversary_loads_next()))
-    return -EAGAIN;
-  atomic_store(&channel->serviceable, false);
   emu_object_get(&channel->object);
-  emu_engine_leave(channel);
-  emu_channel_drop_work(channel);
-  emu_tsg_unlink(channel, false);
+  int error = emu_tsg_preempt(tsg);
+  const bool serviceable = atomic_load(&channel->serviceable);
+  if (channel->tsg != tsg) {
+    error = -EINVAL; /* it has left while gpu.lock was released */
+  } else if (!error && serviceable &&
+             (emu_tsg_needs(channel) || (tsg->channel_count > 1 && emu_adversary_loads_next()))) {
+    emu_tsg_enable(tsg, true);
+    error = -EAGAIN;
+  } else {
+    if (error)
+      emu_tsg_abort(tsg, 0);
+    emu_tsg_unlink(channel, false);
+  }
   emu_object_put(&channel->object);
-  return 0;
+  return error;
 }
 
 static bool gives_way(const struct emu_tsg *tsg) {
@@ -290,7 +313,7 @@ static void event_destroy(struct emu_object *object) {
   free(event);
 }
 
-void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
+static void raise_event(struct emu_tsg *tsg, uint32_t event_id) {
   const uint64_t one = 1;
   for (struct emu_event *event = tsg->events; event; event = event->next) {
     /* A full counter is readable as well. */
@@ -299,16 +322,21 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   }
 }
 
-/* Raises two events for each TSG that has channels (docs/hardware/kernel-interface.md 6). */
-void emu_non_stall_interrupt(void) {
+/* docs/hardware/kernel-interface.md 6. nvgpu, common/fifo/channel.c,
+ * nvgpu_channel_semaphore_wakeup, and common/gr/gr_intr.c, nvgpu_gr_intr_handle_semaphore_pending
+ */
+void emu_non_stall_interrupt(const struct emu_channel *awakened) {
+  const struct emu_tsg *last = NULL;
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_channels.by_id[i];
-    if (!channel || !channel->tsg || channel->tsg->channels != channel)
+    const struct emu_channel *channel = emu_channels.by_id[i];
+    if (!channel || !channel->in_runlist || channel->tsg == last)
       continue;
-    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_BLOCKING_SYNC);
-    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN);
+    raise_event(channel->tsg, NVGPU_EVENT_BLOCKING_SYNC);
+    last = channel->tsg;
   }
+  if (awakened && awakened->tsg)
+    raise_event(awakened->tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN);
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 

@@ -35,8 +35,7 @@ struct emu_tsg {
   uint32_t graphics_preemption, compute_preemption;
   struct emu_as *context_as; /* address space of the context's header, or NULL */
   uint64_t context_va;       /* GPU address of the context's header */
-  bool aborted;
-  atomic_int draining; /* requests waiting for its grids; while not 0, no grid starts */
+  atomic_int draining;       /* requests waiting for its grids; while not 0, no grid starts */
   struct nvgpu_tsg_sm_error_state_record sm_error;
   uint64_t owners[EMU_OWNERS]; /* instance ids of the control nodes that own it */
   int owner_count;
@@ -72,13 +71,12 @@ bool emu_tsg_needs(struct emu_channel *channel);
 int emu_tsg_preempt(struct emu_tsg *tsg);
 /* Allows all channels of the TSG to be loaded, or none. */
 void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
-/* Removes a channel from its TSG, if it is in one. closed is false if the channel is only
- * unbound. */
+/* Stops a channel and removes it from its TSG, if it is in one. closed is false if the channel is
+ * only unbound. The caller holds a reference; gpu.lock may be released temporarily. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed);
-/* Handles an engine's interrupt: raises its events for each TSG that has channels. Takes
- * gpu.lock. */
-void emu_non_stall_interrupt(void);
-/* Raises an event for a TSG. */
-void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
+/* Handles an engine's interrupt: raises BLOCKING_SYNC for each TSG that has channels after
+ * SETUP_BIND. awakened is the channel whose compute class released a semaphore with an awaken, or
+ * NULL: its TSG also gets GR_SEMAPHORE_WRITE_AWAKEN. Takes gpu.lock. */
+void emu_non_stall_interrupt(const struct emu_channel *awakened);
 
 #endif

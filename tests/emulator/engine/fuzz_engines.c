@@ -392,7 +392,6 @@ static void reset_channel(struct fuzz *f) {
   channel->engine->gp_get = channel->engine->ring.put = 0;
   channel->engine->subdevice_mask = 1;
   channel->engine->stored_subdevice_mask = 0;
-  channel->tsg->aborted = false;
   atomic_store(&channel->serviceable, true);
   pthread_mutex_unlock(&emu_gpu.lock);
   ((struct error_notifier *)f->ch.notifier.cpu)->status = 0;

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "gpu/hw/field.h"
 #include "tests/emulator/client.h"
 
 static int host1x;
@@ -230,28 +231,66 @@ static int event_of(int tsg, uint32_t id) {
   return event.event_fd;
 }
 
-/* Section 6, "Events without syncpoints": each TSG with channels gets each event once. */
+/* Pushes a release of the compute class with an awaken. */
+static void push_awaken(struct channel *ch, uint64_t va) {
+  push_compute_setup(ch);
+  push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_LOWER, (uint32_t)va);
+  push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER,
+              (uint32_t)(va >> 32));
+  push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_REPORT_SEMAPHORE_EXECUTE,
+              hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_AWAKEN_ENABLE, 1) |
+                  hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE, REPORT_ONE_WORD));
+}
+
+/* Section 6, "Events without syncpoints": an interrupt of an engine raises BLOCKING_SYNC once for
+ * each TSG with a channel in the runlist, and only a compute class's awaken raises
+ * GR_SEMAPHORE_WRITE_AWAKEN, for its own TSG. nvgpu, common/fifo/channel.c,
+ * nvgpu_channel_semaphore_wakeup; common/gr/gr_intr.c, nvgpu_gr_intr_handle_semaphore_pending */
 static void tsg_events_are_reported_once(void **state) {
+  enum { SYNC, SAME_SYNC, AWAKEN, OTHER_EVENT, EMPTY_SYNC, OTHER_SYNC, OTHER_AWAKEN, EVENTS };
   struct fixture *f = *state;
-  struct nvgpu_gpu_open_tsg_args empty = {0};
-  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, empty);
-  int fds[] = {event_of(f->c.tsg, 2), event_of(f->c.tsg, 2), event_of(f->c.tsg, 5),
-               event_of(f->c.tsg, 3), event_of((int)empty.tsg_fd, 2)};
-  const short told[] = {POLLIN | POLLPRI, POLLIN | POLLPRI, POLLIN | POLLPRI, 0, 0};
-  for (int i = 0; i < 5; i++)
-    assert_int_equal(polled(fds[i], 0), 0);
-  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
-  submit(&f->c, &f->ch);
-  assert_int_equal(polled(fds[0], PATIENCE_MS), told[0]);
-  for (int i = 1; i < 5; i++)
-    assert_int_equal(polled(fds[i], 0), told[i]);
-  for (int i = 0; i < 5; i++)
-    assert_int_equal(polled(fds[i], 0), 0);
-  /* The TSG of a dead channel gets the events too. */
+  struct client empty = f->c, other = f->c;
+  struct nvgpu_gpu_open_channel_args unready = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  struct channel ch;
+  client_open_tsg(&empty);
+  client_open_tsg(&other);
+  channel_open(&other, &ch, 64, CLASS_COMPUTE);
+  /* A channel without SETUP_BIND is in no runlist. */
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, unready);
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_BIND_CHANNEL,
+         (struct nvgpu_as_bind_channel_args){(uint32_t)unready.out.channel_fd});
+  EXPECT(0, empty.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL, unready.out.channel_fd);
+  const int fds[EVENTS] = {[SYNC] = event_of(f->c.tsg, NVGPU_EVENT_BLOCKING_SYNC),
+                           [SAME_SYNC] = event_of(f->c.tsg, NVGPU_EVENT_BLOCKING_SYNC),
+                           [AWAKEN] = event_of(f->c.tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN),
+                           [OTHER_EVENT] = event_of(f->c.tsg, 3),
+                           [EMPTY_SYNC] = event_of(empty.tsg, NVGPU_EVENT_BLOCKING_SYNC),
+                           [OTHER_SYNC] = event_of(other.tsg, NVGPU_EVENT_BLOCKING_SYNC),
+                           [OTHER_AWAKEN] =
+                               event_of(other.tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN)};
+  for (int awaken = 0; awaken < 2; awaken++) {
+    for (int i = 0; i < EVENTS; i++)
+      assert_int_equal(polled(fds[i], 0), 0);
+    if (awaken)
+      push_awaken(&f->ch, f->data.va);
+    else
+      push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
+    submit(&f->c, &f->ch);
+    assert_int_equal(polled(fds[awaken ? AWAKEN : SYNC], PATIENCE_MS), POLLIN | POLLPRI);
+    for (int i = awaken ? SYNC : SAME_SYNC; i < EVENTS; i++) {
+      const bool expected = i == SYNC || i == SAME_SYNC || i == OTHER_SYNC;
+      assert_int_equal(polled(fds[i], 0), expected ? POLLIN | POLLPRI : 0);
+    }
+  }
+  /* An aborted TSG gets none: common/fifo/tsg.c, nvgpu_tsg_abort. */
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
-  assert_int_equal(polled(fds[0], 0), told[0]);
-  assert_int_equal(OS->close((int)empty.tsg_fd), 0);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < EVENTS; i++)
+    assert_int_equal(polled(fds[i], 0), 0);
+  channel_close(&other, &ch);
+  assert_int_equal(OS->close(unready.out.channel_fd), 0);
+  assert_int_equal(OS->close(empty.tsg), 0);
+  assert_int_equal(OS->close(other.tsg), 0);
+  for (int i = 0; i < EVENTS; i++)
     assert_int_equal(OS->close(fds[i]), 0);
 }
 
