@@ -40,8 +40,8 @@ static const struct emu_object_ops channel_ops;
 
 /* OPEN_CHANNEL: makes the checks in the driver's order (3.1). */
 int emu_channel_open(int32_t runlist) {
-  const int32_t runlist_gr = 0;
-  if (runlist > runlist_gr)
+  const int32_t runlist_any = -1, runlist_gr = 0;
+  if (runlist < runlist_any || runlist > runlist_gr)
     return -EINVAL; /* check 3 */
   if (!emu_channels.free_count)
     return -ENOMEM; /* check 5 */
@@ -242,7 +242,7 @@ static int setup_ring(struct emu_channel *channel, struct nvgpu_channel_setup_bi
   if (a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT) {
     error = setup_usermode(channel, a);
   } else {
-    error = emu_submit_setup(channel, a->num_gpfifo_entries);
+    error = emu_submit_setup(channel, a->num_gpfifo_entries, a->num_inflight_jobs);
     channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
     emu_host_bind(channel);
   }
@@ -265,6 +265,7 @@ static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
   struct nvgpu_channel_setup_bind_args args = {
       .num_gpfifo_entries = a->num_entries,
+      .num_inflight_jobs = a->num_inflight_jobs,
       .flags = a->flags & (NVGPU_SETUP_BIND_VPR | NVGPU_SETUP_BIND_DETERMINISTIC)};
   return setup_ring((struct emu_channel *)object, &args);
 }
@@ -421,6 +422,12 @@ static int set_preemption(struct emu_object *object, int fd, void *argument) {
   return error ? error : set_modes(channel, a->graphics_preempt_mode, a->compute_preempt_mode);
 }
 
+/* Returns whether the driver can map the dma-buf to the kernel's memory, which a read-only dma-buf
+ * refuses: nvmap, nvmap_dmabuf.c, nvmap_dmabuf_vmap. */
+static bool can_kernel_map(struct emu_dmabuf *dmabuf, int fd) {
+  return dmabuf->allocated && !emu_dmabuf_read_only(dmabuf, fd) && !emu_dmabuf_host(dmabuf);
+}
+
 /* 3.4, SET_ERROR_NOTIFIER */
 static int set_notifier(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -437,7 +444,7 @@ static int set_notifier(struct emu_object *object, int fd, void *argument) {
   uint64_t end = a->offset + sizeof(struct error_notifier);
   if (end < a->offset || end > dmabuf->size)
     error = -EINVAL;
-  else if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+  else if (!can_kernel_map(dmabuf, (int)a->mem))
     error = -ENOMEM;
   if (error) {
     emu_object_put(&dmabuf->object);
@@ -554,23 +561,23 @@ static bool is_satisfied(const struct wait_condition *w) {
 }
 
 /* Waits until the condition is satisfied, the channel is aborted, or the timeout expires (0: no
- * timeout). Returns false after a timeout, or if a signal interrupts a wait without a timeout. */
-static bool wait_for_condition(const struct wait_condition *w, uint32_t timeout_ms) {
+ * timeout). Returns 0, -ETIMEDOUT, or -EINTR if a signal interrupts a wait without a timeout. */
+static int wait_for_condition(const struct wait_condition *w, uint32_t timeout_ms) {
   enum { WAIT_STEP_US = 100 };
   const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
   struct emu_object *object = (struct emu_object *)w->channel;
   while (!is_satisfied(w) && atomic_load(&w->channel->serviceable)) {
     if (timeout_ms && emu_time_ns() >= end)
-      return false;
+      return -ETIMEDOUT;
     emu_object_get(object);
     pthread_mutex_unlock(&emu_gpu.lock);
     const bool signal = usleep(WAIT_STEP_US) && errno == EINTR;
     pthread_mutex_lock(&emu_gpu.lock);
     emu_object_put(object);
     if (signal && !timeout_ms)
-      return false;
+      return -EINTR;
   }
-  return true;
+  return 0;
 }
 
 /* Writes the driver's values to a notifier after the wait. */
@@ -594,27 +601,25 @@ static int channel_wait(struct emu_object *object, int fd, void *argument) {
     return -ETIMEDOUT;
   if (a->type > WAIT_SEMAPHORE || (semaphore && offset % sizeof(uint32_t)))
     return -EINVAL;
+  const int memory =
+      (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd);
   struct emu_dmabuf *dmabuf;
-  if (emu_dmabuf_from_fd(
-          (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd),
-          &dmabuf))
+  if (emu_dmabuf_from_fd(memory, &dmabuf))
     return -EINVAL;
   int result = -EINVAL;
   if (dmabuf->size < bytes || offset > dmabuf->size - bytes)
     goto out;
   result = semaphore ? -EINVAL : -ENOMEM;
-  if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+  if (!can_kernel_map(dmabuf, memory))
     goto out;
   const struct wait_condition w = {.channel = channel,
                                    .dmabuf = dmabuf,
                                    .offset = offset,
                                    .semaphore = semaphore,
                                    .payload = a->condition.semaphore.payload};
-  const bool ended = wait_for_condition(&w, a->timeout);
-  if (semaphore)
-    result = ended ? 0 : -ETIMEDOUT;
-  else
-    result = ended ? write_notifier(&w) : -EINTR;
+  result = wait_for_condition(&w, a->timeout);
+  if (!semaphore)
+    result = result ? -EINTR : write_notifier(&w); /* -EINTR even after a timeout */
 out:
   emu_object_put(&dmabuf->object);
   return result;

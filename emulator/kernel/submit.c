@@ -23,6 +23,8 @@
 
 enum {
   SYNC_ENTRIES = 2, /* the driver adds a wait and an increment to each submission */
+  JOB_ENTRIES =
+      3, /* those and one of the client's: common/fifo/channel.c, channel_setup_kernelmode */
   COMMAND_WORDS = 6,
   COMMAND_BYTES = COMMAND_WORDS * sizeof(uint32_t),
 };
@@ -40,7 +42,7 @@ static bool create_buffer(struct emu_channel *channel, uint64_t size, struct emu
   return *mapping;
 }
 
-int emu_submit_setup(struct emu_channel *channel, uint32_t entries) {
+int emu_submit_setup(struct emu_channel *channel, uint32_t entries, uint32_t jobs) {
   struct emu_submit *s = calloc(1, sizeof(*s));
   if (!s)
     return -ENOMEM;
@@ -65,6 +67,7 @@ int emu_submit_setup(struct emu_channel *channel, uint32_t entries) {
     return -ENOMEM;
   }
   s->target = emu_syncpoint_value(s->syncpoint);
+  s->jobs = jobs ? jobs : (entries + JOB_ENTRIES - 1) / JOB_ENTRIES;
   channel->entries = entries;
   channel->gpfifo = s->ring;
   channel->gpfifo_mapping = s->ring_mapping;
@@ -160,6 +163,17 @@ static int check_submit(const struct emu_channel *channel,
   return free_entries(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
 }
 
+/* Returns whether a submission with these flags counts as a job: it increments the syncpoint. On a
+ * deterministic channel the syncpoint counts only submissions with fences. */
+static bool is_job(const struct emu_channel *channel, uint32_t flags) {
+  return !channel->deterministic || (flags & (NVGPU_SUBMIT_FENCE_WAIT | NVGPU_SUBMIT_FENCE_GET));
+}
+
+/* common/fifo/job.c, nvgpu_channel_alloc_job */
+static bool can_add_job(const struct emu_submit *s) {
+  return s->target - emu_syncpoint_value(s->syncpoint) < s->jobs;
+}
+
 /* Adds entries that wait for the submission's fence. Returns 0 or -errno. */
 static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit_gpfifo_args *a) {
   const struct emu_point single = {a->fence.id, a->fence.value};
@@ -206,6 +220,9 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   if (error)
     return error;
   struct emu_submit *s = channel->submit;
+  const bool job = is_job(channel, a->flags);
+  if (job && !can_add_job(s))
+    return -EAGAIN;
   emu_watchdog_submit(channel);
   const struct emu_submit before = *s;
   bool wait = a->flags & NVGPU_SUBMIT_FENCE_WAIT, get = a->flags & NVGPU_SUBMIT_FENCE_GET;
@@ -215,8 +232,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   error = copy_entries(channel, a->gpfifo, a->num_entries);
   if (!error) {
     s->put = (s->put + a->num_entries) & (channel->entries - 1);
-    /* On a deterministic channel the syncpoint counts only submissions with fences. */
-    if (!channel->deterministic || wait || get) {
+    if (job) {
       bool wfi = !(a->flags & NVGPU_SUBMIT_SUPPRESS_WFI);
       put_semaphore(channel, s->window->gpu, 0,
                     hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
 
@@ -376,6 +378,51 @@ static void unbind_with_unfinished_work_is_refused(void **state) {
   assert_int_equal(notifier->status, 0);
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int signal) {
+  (void)signal;
+  alarms++;
+}
+
+/* os/linux/ioctl_channel.c, gk20a_channel_wait_semaphore returns the signal's error number. */
+static void signal_interrupts_channel_wait(void **state) {
+  const struct sigaction counting = {.sa_handler = count_alarm};
+  const struct itimerval soon = {.it_interval = {.tv_usec = 2000}, .it_value = {.tv_usec = 2000}};
+  const struct itimerval never = {0};
+  struct sigaction before;
+  struct nvgpu_wait_args wait = {
+      .type = 1, .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .payload = 9}};
+  assert_int_equal(sigaction(SIGALRM, &counting, &before), 0);
+  assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+  const int result = OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, &wait);
+  assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+  assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+  assert_true(alarms > 0);
+  assert_int_equal(result, -EINTR);
+}
+
+/* The kernel does not map a read-only dma-buf for itself: nvmap, nvmap_dmabuf.c,
+ * nvmap_dmabuf_vmap. */
+static void driver_refuses_read_only_memory(void **state) {
+  struct nvmap_duplicate_handle dup = {.handle = f->data.handle,
+                                       .access_flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  struct nvmap_create_handle get = {.handle = dup.dup_handle};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_FD, get);
+  const uint32_t fd = (uint32_t)get.fd;
+  *(uint32_t *)f->data.cpu = 9;
+  EXPECT(-ENOMEM, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
+         (struct nvgpu_set_error_notifier){.mem = fd, .size = 4096});
+  assert_int_equal(*(uint32_t *)f->data.cpu, 9);
+  struct nvgpu_wait_args wait = {.type = 1, .condition.semaphore = {.dmabuf_fd = fd, .payload = 9}};
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  wait = (struct nvgpu_wait_args){.condition.notifier = {.dmabuf_fd = fd, .offset = 64}};
+  EXPECT(-ENOMEM, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  assert_int_equal(OS->close((int)fd), 0);
+  assert_int_equal(OS->ioctl(f->c.nvmap, NVMAP_IOC_FREE, (void *)(uintptr_t)dup.dup_handle), 0);
+}
+
 /* 3.4, WAIT */
 static void channel_wait_ends_with_semaphore_or_timeout(void **state) {
   struct nvgpu_wait_args wait = {.type = 2};
@@ -398,7 +445,7 @@ static void channel_wait_ends_with_semaphore_or_timeout(void **state) {
   wait = (struct nvgpu_wait_args){
       .timeout = 5, .condition.notifier = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 64}};
   n->status = 1;
-  EXPECT(-EINTR, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  EXPECT(-EINTR, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait); /* even after a timeout */
   n->status = 0;
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
   assert_int_equal(n->code, 0xdeadbeef);
@@ -422,6 +469,8 @@ int main(void) {
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(deterministic_opts_check_channels, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_share_tokens_open_the_tsg, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(signal_interrupts_channel_wait, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(driver_refuses_read_only_memory, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_and_channel_settings_are_checked, setup,
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(subcontext_ends_when_last_channel_is_closed, setup,

@@ -167,6 +167,8 @@ static void control_requests_check_arguments(void **state) {
   EXPECT(-EINVAL, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, (struct nvgpu_gpu_open_tsg_args){.flags = 1});
   EXPECT(-EINVAL, c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL,
          (struct nvgpu_gpu_open_channel_args){.in.runlist_id = 7});
+  EXPECT(-EINVAL, c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL,
+         (struct nvgpu_gpu_open_channel_args){.in.runlist_id = -2});
   struct nvgpu_gpu_clk_range_args clk = {0};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_RANGE, clk);
   assert_int_equal(clk.num_entries, 1);

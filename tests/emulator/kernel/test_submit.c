@@ -52,14 +52,19 @@ static int bound_channel(void) {
   return fd;
 }
 
-static void ring_set_up(struct channel *r) {
+static void ring_set_up_jobs(struct channel *r, uint32_t jobs) {
   r->push = buffer_create(&c, 0x10000, true);
   r->notifier = buffer_create(&c, 4096, false);
   r->word = r->push.cpu;
   EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
-         (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES});
+         (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES,
+                                                .num_inflight_jobs = jobs});
   EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
          (struct nvgpu_set_error_notifier){.mem = (uint32_t)r->notifier.fd});
+}
+
+static void ring_set_up(struct channel *r) {
+  ring_set_up_jobs(r, 0);
 }
 
 static struct channel ring_open(void) {
@@ -254,38 +259,50 @@ static void submission_waits_for_merged_fences(void **state) {
     ring_close(&r[i]);
 }
 
-/* Waiting work fills the ring, so submissions return EAGAIN until the work continues. */
-static void full_ring_returns_eagain(void **state) {
-  struct channel r = ring_open();
-  push_semaphore(&r, data.va + 64, 1, 0);
-  ring_submit(&r, 0, 0, 0);
-  uint32_t made = 0;
-  for (;; made++) {
-    push_semaphore(&r, data.va, made + 1, 1);
-    uint64_t entry = ring_entry(&r);
-    struct nvgpu_submit_gpfifo_args args = {.gpfifo = (uintptr_t)&entry, .num_entries = 1};
-    int result = OS->ioctl(r.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, &args);
-    if (result == -EAGAIN)
-      break;
-    assert_int_equal(result, 0);
-    assert_true(made < ENTRIES);
-  }
-  assert_in_range(made, ENTRIES / 2 - 3, ENTRIES / 2);
-  __atomic_store_n((uint32_t *)data.cpu + 16, 1, __ATOMIC_SEQ_CST);
-  assert_true(wait_word(data.cpu, made));
-  push_semaphore(&r, data.va, 1000, 1);
-  ring_submit(&r, 0, 0, 0);
-  assert_true(wait_word(data.cpu, 1000));
-  ring_close(&r);
-}
-
-/* A TSG that was reset does not run further work. */
+/* The subcontext of a TSG ends with its last channel. */
 static void new_tsg(void) {
   struct nvgpu_gpu_open_tsg_args tsg = {0};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
   c.tsg = (int)tsg.tsg_fd;
   struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = c.as};
   EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+}
+
+/* Returns how many submissions can be made, until one returns EAGAIN, while earlier work waits. */
+static uint32_t submissions_until_eagain(struct channel *r) {
+  for (uint32_t made = 0;; made++) {
+    push_semaphore(r, data.va, made + 1, 1);
+    uint64_t entry = ring_entry(r);
+    struct nvgpu_submit_gpfifo_args args = {.gpfifo = (uintptr_t)&entry, .num_entries = 1};
+    int result = OS->ioctl(r->fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, &args);
+    if (result == -EAGAIN)
+      return made;
+    assert_int_equal(result, 0);
+    assert_true(made < ENTRIES);
+  }
+}
+
+/* Waiting work keeps its jobs, so submissions return EAGAIN until the work continues. There is a
+ * job per three entries, unless the client has asked for a number: nvgpu, common/fifo/channel.c,
+ * channel_setup_kernelmode. */
+static void too_many_jobs_return_eagain(void **state) {
+  for (uint32_t asked = 0; asked < 4; asked += 3) {
+    struct channel r = {.fd = bound_channel()};
+    ring_set_up_jobs(&r, asked);
+    push_semaphore(&r, data.va + 64, 1, 0);
+    ring_submit(&r, 0, 0, 0);
+    const uint32_t made = submissions_until_eagain(&r);
+    assert_int_equal(made, (asked ? asked : (ENTRIES + 2) / 3) - 1);
+    __atomic_store_n((uint32_t *)data.cpu + 16, 1, __ATOMIC_SEQ_CST);
+    assert_true(wait_word(data.cpu, made));
+    push_semaphore(&r, data.va, 1000, 1);
+    ring_submit(&r, 0, 0, 0);
+    assert_true(wait_word(data.cpu, 1000));
+    __atomic_store_n((uint32_t *)data.cpu + 16, 0, __ATOMIC_SEQ_CST);
+    ring_close(&r);
+    assert_int_equal(OS->close(c.tsg), 0);
+    new_tsg();
+  }
 }
 
 /* When a channel with endless work is closed or reset, threads that wait for it wake. */
@@ -408,7 +425,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(submissions_return_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submissions_wait_for_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(submission_waits_for_merged_fences, setup, teardown),
-      cmocka_unit_test_setup_teardown(full_ring_returns_eagain, setup, teardown),
+      cmocka_unit_test_setup_teardown(too_many_jobs_return_eagain, setup, teardown),
       cmocka_unit_test_setup_teardown(waiters_wake_when_channel_ends, setup, teardown),
       cmocka_unit_test_setup_teardown(watchdog_ends_stuck_work, setup, teardown),
       cmocka_unit_test_setup_teardown(acquire_timeout_is_set_at_setup_bind, setup, teardown),
