@@ -291,6 +291,15 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   return result;
 }
 
+/* Returns the flags for a mapping of fd. nvmap also shares private mappings: nvmap, nvmap_dmabuf.c,
+ * __nvmap_map. An fd opened for reading cannot imitate that for a writable mapping. */
+static int mapping_flags(int fd, int protection, int flags) {
+  if ((flags & MAP_TYPE) != MAP_PRIVATE || !emu_table_get_kind(fd, EMU_DMABUF) ||
+      ((protection & PROT_WRITE) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY))
+    return flags;
+  return (flags & ~MAP_TYPE) | MAP_SHARED;
+}
+
 static void *emulator_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
   void *mapping = NULL;
@@ -301,7 +310,7 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
     *error =
         object->ops->mmap ? object->ops->mmap(object, fd, length, protection, offset) : -ENODEV;
   if (!*error) {
-    mapping = mmap(address, length, protection, flags, fd, offset);
+    mapping = mmap(address, length, protection, mapping_flags(fd, protection, flags), fd, offset);
     if (mapping == MAP_FAILED) {
       *error = -errno;
       mapping = NULL;

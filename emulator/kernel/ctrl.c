@@ -304,13 +304,19 @@ static int engine_info(struct emu_object *object, int fd, void *argument) {
   return result;
 }
 
+/* The requests of clocks know only whole MHz: nvgpu, common/clk_arb/clk_arb.c. */
+static uint64_t whole_mhz(uint64_t hz) {
+  enum { HZ_PER_MHZ = 1000000 };
+  return hz / HZ_PER_MHZ * HZ_PER_MHZ;
+}
+
 /* CLK_GET_RANGE: the only domain is GPCCLK (3.1). */
 static int clk_range(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1 };
   struct nvgpu_gpu_clk_range_args *a = argument;
   struct nvgpu_gpu_clk_range range = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK,
-                                      .min_hz = GPU_CLOCK_MIN_HZ,
-                                      .max_hz = emu_board()->gpu_max_hz};
+                                      .min_hz = whole_mhz(GPU_CLOCK_MIN_HZ),
+                                      .max_hz = whole_mhz(emu_board()->gpu_max_hz)};
   if (a->flags == 0) {
     if (a->num_entries == 0) {
       a->num_entries = DOMAINS;
@@ -328,7 +334,6 @@ static int clk_range(struct emu_object *object, int fd, void *argument) {
       return -EFAULT;
     if (asked.clk_domain != NVGPU_CLK_DOMAIN_GPCCLK)
       return -EINVAL;
-    range.flags = asked.flags;
     if (emu_copy_to_user(at, &range, sizeof(range)))
       return -EFAULT;
   }
@@ -340,7 +345,7 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1, CLOCK_TYPES = 3 };
   struct nvgpu_gpu_clk_get_info_args *a = argument;
   struct nvgpu_gpu_clk_info info = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK,
-                                    .freq_hz = emu_board()->gpu_max_hz};
+                                    .freq_hz = whole_mhz(emu_board()->gpu_max_hz)};
   if (a->flags == 0) {
     if (a->num_entries == 0) {
       a->num_entries = DOMAINS;
@@ -362,7 +367,8 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
     if (asked.clk_domain != NVGPU_CLK_DOMAIN_GPCCLK || asked.clk_type < 1 ||
         asked.clk_type > CLOCK_TYPES)
       return -EINVAL;
-    asked.freq_hz = emu_board()->gpu_max_hz;
+    asked.flags = 0;
+    asked.freq_hz = info.freq_hz;
     if (emu_copy_to_user(at, &asked, sizeof(asked)))
       return -EFAULT;
   }
@@ -375,8 +381,8 @@ static int clk_points(struct emu_object *object, int fd, void *argument) {
   uint64_t points[CLOCK_POINTS_MAX];
   uint16_t count = 0;
   for (uint64_t hz = GPU_CLOCK_MIN_HZ; hz < emu_board()->gpu_max_hz; hz += GPU_CLOCK_STEP_HZ)
-    points[count++] = hz;
-  points[count++] = emu_board()->gpu_max_hz;
+    points[count++] = whole_mhz(hz);
+  points[count++] = whole_mhz(emu_board()->gpu_max_hz);
   if (a->flags || a->clk_domain != NVGPU_CLK_DOMAIN_GPCCLK)
     return -EINVAL;
   if (a->max_entries == 0) {

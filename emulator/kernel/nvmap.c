@@ -351,6 +351,10 @@ static int nvmap_duplicate(void *argument) {
   bool read_only = a->access_flags == NVMAP_FLAG_READ_ONLY;
   if (handle->read_only && !read_only)
     return -EPERM;
+  /* Without memory the id is taken for an fd of another driver's dma-buf: nvmap, nvmap_ioctl.c,
+   * nvmap_ioctl_dup_handle. */
+  if (!handle->dmabuf->allocated)
+    return -EBADF;
   struct emu_handle *copy = handle_create(handle->dmabuf);
   if (!copy)
     return -ENOMEM;

@@ -86,7 +86,9 @@ int emu_share_get_token(struct emu_object *object, int fd, void *argument) {
   if (!a->source_device_instance_id || !a->target_device_instance_id ||
       !owns_tsg(tsg, a->source_device_instance_id))
     return -EINVAL;
-  if (tsg->token_count == EMU_VEIDS)
+  /* The driver counts one more token than there are: nvgpu, common/fifo/tsg.c,
+   * nvgpu_tsg_get_share_token */
+  if (tsg->token_count == EMU_VEIDS - 1)
     return -ENOSPC;
   struct emu_ctrl *source = find_ctrl(a->source_device_instance_id);
   if (!source || !find_ctrl(a->target_device_instance_id))

@@ -33,6 +33,7 @@ static const struct row {
 };
 
 static void look(const void *argument) {
+  enum { HZ_PER_MHZ = 1000000 };
   const struct row *row = argument;
   struct client c;
   client_open(&c);
@@ -58,10 +59,14 @@ static void look(const void *argument) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_TPC_MASKS, tpc);
   assert_int_equal(masks[0], row->masks[0]);
   assert_int_equal(masks[1], row->masks[1]);
-  struct nvgpu_gpu_clk_range range = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK};
+  /* Clocks are whole MHz, and an entry's flags are cleared: nvgpu, common/clk_arb/clk_arb.c and
+   * os/linux/ioctl_ctrl.c, nvgpu_gpu_clk_get_range. */
+  struct nvgpu_gpu_clk_range range = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK, .flags = 1};
   struct nvgpu_gpu_clk_range_args clk = {
       .flags = 1, .num_entries = 1, .clk_range_entries = (uintptr_t)&range};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_RANGE, clk);
+  assert_int_equal(range.flags, 0);
+  assert_int_equal(range.min_hz, 114000000);
   assert_int_equal(range.max_hz, row->hz);
   struct nvgpu_gpu_clk_vf_points_args points = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, points);
@@ -71,6 +76,8 @@ static void look(const void *argument) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, points);
   assert_int_equal(hz[points.num_entries - 1], row->hz);
   assert_true(hz[points.num_entries - 2] < row->hz);
+  for (int i = 0; i < points.num_entries; i++)
+    assert_int_equal(hz[i] % HZ_PER_MHZ, 0);
   client_close(&c);
 }
 

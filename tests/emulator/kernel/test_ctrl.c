@@ -237,9 +237,10 @@ static void tsg_share_tokens_open_the_tsg(void **state) {
   revoke.share_token = get.share_token;
   EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
-  /* There are at most 64 tokens; closing a control node frees its tokens. */
+  /* There are at most 63 tokens, because the driver counts from 1; closing a control node frees its
+   * tokens. */
   get = (struct nvgpu_tsg_get_share_token_args){theirs, mine, 0};
-  for (int i = 0; i < 63; i++)
+  for (int i = 0; i < 62; i++)
     EXPECT(0, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
   EXPECT(-ENOSPC, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
   assert_int_equal(OS->close(other), 0);

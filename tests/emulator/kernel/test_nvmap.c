@@ -493,6 +493,18 @@ static void rare_requests_check_arguments(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
+/* nvmap, nvmap_dmabuf.c, __nvmap_map makes every mapping a shared one. */
+static void private_mappings_are_shared(void **state) {
+  int error;
+  struct buffer b = buffer_create(&f->c, PAGE, false);
+  uint32_t *p = OS->mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, b.fd, 0, &error);
+  assert_non_null(p);
+  *p = 77;
+  assert_int_equal(*(uint32_t *)b.cpu, 77);
+  assert_int_equal(OS->munmap(p, PAGE), 0);
+  buffer_destroy(&f->c, &b);
+}
+
 /* GET_FD that fails at the limit of fds leaves none open, and succeeds later. A read-only handle
  * needs two fds for a moment: of the new file, and of another open of it. */
 static void get_fd_at_limit_leaves_no_fd_open(void **state) {
@@ -500,6 +512,10 @@ static void get_fd_at_limit_leaves_no_fd_open(void **state) {
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, create);
   struct nvmap_duplicate_handle dup = {.handle = create.handle,
                                        .access_flags = NVMAP_FLAG_READ_ONLY};
+  /* Without memory the driver takes the id for an fd. nvmap_ioctl_dup_handle */
+  EXPECT(-EBADF, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_ALLOC,
+         (struct nvmap_alloc_handle){.handle = create.handle, .heap_mask = NVMAP_HEAP_IOVMM});
   EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
   struct nvmap_create_handle get = {.handle = dup.dup_handle};
   const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -529,6 +545,7 @@ int main(void) {
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(wait_during_fork_reads_gpu_page, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_handles_cannot_be_written, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(private_mappings_are_shared, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(cache_requests_check_ranges, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(rare_requests_check_arguments, setup, fixture_teardown),
   };
