@@ -63,8 +63,10 @@ static uint32_t blend_snorm(const struct emu_corners *c, const uint32_t *raw, un
     sum = (sum + EMU_WEIGHTS / 2) >> EMU_FRACTION_BITS;
   else if (bits == 8) /* multiplies by 32767 / 127 / 256, approximately */
     sum += ((sum >> 4) + (sum >> 12) + 4) >> 3;
-  else
-    sum = (sum * INT16_MAX + EMU_WEIGHTS / 2 * most) / (EMU_WEIGHTS * most);
+  else /* twice the range makes the dividend positive, so that the quotient is rounded downwards */
+    sum = ((sum + 2 * EMU_WEIGHTS * most) * INT16_MAX + EMU_WEIGHTS / 2 * most) /
+              (EMU_WEIGHTS * most) -
+          2 * INT16_MAX;
   return base_float_bits((float)(sum < -INT16_MAX ? -INT16_MAX : sum) / INT16_MAX);
 }
 

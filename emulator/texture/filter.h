@@ -1,5 +1,6 @@
-/* Linear filters of the texture units, in the integer arithmetic that reproduces all results that
- * were measured (docs/hardware/textures.md 6.4). */
+/* Linear filters of the texture units, in the integer arithmetic that reproduces the results that
+ * were measured: all of 1D and 2D filters, and of 3D filters all of UNORM and SNORM and 99.9 % of
+ * the others (docs/hardware/textures.md 6.4). */
 #ifndef TEGRACL_EMULATOR_TEXTURE_FILTER_H
 #define TEGRACL_EMULATOR_TEXTURE_FILTER_H
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/number.h"
+#include "emulator/texture/filter.h"
 #include "emulator/texture/texture.h"
 #include "gpu/hw/texture.h"
 #include "tests/emulator/random.h"
@@ -684,6 +685,29 @@ static void blends_are_as_measured(void **state) {
   }
 }
 
+/* Four equal texels, of any width that normalized components may have, blend to their value,
+ * rounded to 16 bits. OpenCL's formats have only some of these widths. */
+static void equal_texels_blend_to_their_value(void **state) {
+  (void)state;
+  static const uint32_t fraction[3] = {77, 33};
+  struct emu_corners corners;
+  emu_find_weights(&corners, 2, fraction);
+  for (unsigned bits = 2; bits <= 16; bits++)
+    for (unsigned code = 0; code < 1u << bits; code++) {
+      const uint32_t raw[] = {code, code, code, code}, most = (1u << bits) - 1;
+      const double v =
+          (double)base_float(emu_blend(&corners, raw, bits, TIC_R_DATA_TYPE_NUM_UNORM));
+      if (fabs(v - (double)code / most) > 0.502 / UINT16_MAX)
+        fail_msg("UNORM, code %u of %u bits: %.9g", code, bits, v);
+      const int number = code >> (bits - 1) ? (int)code - (1 << bits) : (int)code;
+      const double half = most >> 1, wanted = fmax(number / half, -1);
+      const double w =
+          (double)base_float(emu_blend(&corners, raw, bits, TIC_R_DATA_TYPE_NUM_SNORM));
+      if (fabs(w - wanted) > (fabs(wanted) < 1 ? 0.505 / INT16_MAX : 0))
+        fail_msg("SNORM, code %d of %u bits: %.9g", number, bits, w);
+    }
+}
+
 static void stores_are_as_measured(void **state) {
   (void)state;
   for (unsigned k = 0; k < sizeof measured_stores / sizeof *measured_stores; k++) {
@@ -958,6 +982,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(conversions_saturate),
       cmocka_unit_test(coordinates_are_as_measured),
       cmocka_unit_test(blends_are_as_measured),
+      cmocka_unit_test(equal_texels_blend_to_their_value),
       cmocka_unit_test(stores_are_as_measured),
       cmocka_unit_test(invalid_headers_are_refused),
       cmocka_unit_test(random_headers_are_safe),
