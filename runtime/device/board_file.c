@@ -122,7 +122,11 @@ static bool take_pair(struct findings *f, const char *name, const char *value,
     return check_same("kernel", value, here->kernel, &f->kernel, why);
   /* In a container the L4T release is unknown and not compared. */
   if (strcmp(name, "l4t") == 0 && *here->l4t)
-    return check_same("L4T", value, here->l4t, &f->l4t, why);
+    return *value ? check_same("L4T", value, here->l4t, &f->l4t, why)
+                  : refuse_file(why,
+                                "it was written where the L4T release is unknown, as in a "
+                                "container, but this is \"%s\": run tegracl-doctor here",
+                                here->l4t);
   if (strncmp(name, choice, sizeof(choice) - 1) == 0 &&
       !rt_choices_set(&f->choices, name + sizeof(choice) - 1, value))
     return refuse_file(why, "\"%s\" cannot be \"%s\"", name, value);

@@ -2,10 +2,10 @@
  * is one flat JSON object with strings, unsigned numbers, true and false as values:
  *
  *   format                 RT_BOARD_FORMAT
- *   driver, l4t, kernel    the versions tested; the file is rejected if one differs
- *   choice.NAME            a choice (runtime/device/choices.h)
- *   texture.check, .board  what tested the texture units, and on which board
- *   texture.PART           yes or no, for each part (runtime/device/texture_answers.h)
+ *   driver, l4t, kernel    the versions tested; the file is rejected if one differs. A container
+ * may hide l4t: then the doctor stores "", and a driver compares only the others choice.NAME a
+ * choice (runtime/device/choices.h) texture.check, .board  what tested the texture units, and on
+ * which board texture.PART           yes or no, for each part (runtime/device/texture_answers.h)
  *   texture.ORDER.TYPE     what works for images of the format: none, or some of "reads filters
  *                          stores"
  *   step.*, measured.*     for human readers; ignored

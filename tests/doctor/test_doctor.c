@@ -353,6 +353,21 @@ static void textures_of_an_unknown_board_are_not_stored(void **state) {
   assert_says("/proc/device-tree/model cannot be read");
 }
 
+/* A container may also hide the L4T release, which a driver outside of it compares. The words are
+ * in the report exactly if the file cannot be read here. */
+static void unknown_release_is_reported(void **state) {
+  (void)state;
+  char *data = NULL;
+  size_t size = 0;
+  FILE *json = open_memstream(&data, &size);
+  run_steps((struct fault){.path = NULL}, 0, json);
+  fclose(json);
+  const bool unknown = strstr(data, "\"l4t\": \"\"");
+  assert_int_equal(unknown, access("/etc/nv_tegra_release", R_OK) != 0);
+  assert_int_equal(strstr(text, "a driver that can read it does not use them") != NULL, unknown);
+  free(data);
+}
+
 /* ---- names in reports --------------------------------------------------------------- */
 
 static void assert_redacted(const char *from, const char *to) {
@@ -390,6 +405,7 @@ int main(void) {
       cmocka_unit_test(killed_step_is_reported),
       cmocka_unit_test(crashed_step_is_reported),
       cmocka_unit_test(textures_of_an_unknown_board_are_not_stored),
+      cmocka_unit_test(unknown_release_is_reported),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(text);

@@ -206,6 +206,8 @@ static void invalid_files_are_rejected(void **state) {
       {"{ \"format\": 2 }", "written for format \"2\", but this is \"1\""},
       {"{ \"format\": 1, \"driver\": \"1.1\" }", "written for driver version \"1.1\", but this is"},
       {"{ \"l4t\": \"36.4.4\" }", "written for L4T \"36.4.4\", but this is \"36.4.3\""},
+      {"{ \"l4t\": \"\" }",
+       "the L4T release is unknown, as in a container, but this is \"36.4.3\""},
       {"{ \"kernel\": \"6\" }", "written for kernel \"6\", but this is \"5.15.148-tegra\""},
       {"{ \"format\": 1, \"driver\": \"1.2\", \"l4t\": \"36.4.3\" }", "is missing"},
       {"{ \"format\": 1, \"driver\": \"1.2\", \"kernel\": \"5.15.148-tegra\" }", "is missing"},

@@ -162,7 +162,8 @@ void doctor_say_questions(struct doctor *doctor);
  * "wfi", or "default" if none did. */
 const char *doctor_best_preemption(const struct doctor *doctor);
 /* Writes the file with choices, verdicts and measurements that the
- * driver reads (runtime/device/board_file.h). */
+ * driver reads (runtime/device/board_file.h). Says so if drivers outside of this container would
+ * not use it. */
 void doctor_write_json(struct doctor *doctor, FILE *out);
 
 /* ---- context and queue of the steps that use the GPU ------------------------------ */

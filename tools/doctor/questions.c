@@ -61,4 +61,9 @@ void doctor_write_json(struct doctor *d, FILE *out) {
     if (d->measures[i])
       fprintf(out, ",\n  \"measured.%s\": %" PRIu64, doctor_measures[i], d->measures[i]);
   fputs("\n}\n", out);
+  if (!*here.l4t)
+    doctor_say(d, "--json: the results lack the L4T release, because /etc/nv_tegra_release cannot "
+                  "be read, and a driver that can read it does not use them. In a container, run "
+                  "tegracl-doctor outside, or use docker run "
+                  "-v /etc/nv_tegra_release:/etc/nv_tegra_release:ro");
 }
