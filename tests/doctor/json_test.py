@@ -51,7 +51,10 @@ class Json(unittest.TestCase):
             json.dump({**self.found, **changes}, f)
 
     def test_findings(self):
-        self.assertIn(f'sudo install -D -m 644 {self.path} /var/lib/tegracl/board.json', self.shown)
+        # The software Orin does not read /var/lib/tegracl/board.json.
+        self.assertIn(f'the software Orin: export TEGRACL_BOARD_FILE={self.path}\n', self.shown)
+        self.assertNotIn('sudo install', self.shown)
+        self.assertNotIn('lack the L4T release', self.shown)
         self.assertEqual(self.found['choice.preemption'], 'cilp')
         self.assertEqual(self.found['step.host'], 'pass')
         self.assertEqual(self.found['step.opencl'], 'FAIL')

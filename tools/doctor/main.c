@@ -93,7 +93,9 @@ static int run_doctor(const char *name, const char *json, const struct doctor_op
   const bool has_report = file && close_output(file, name);
   if (has_json)
     fprintf(stdout,
-            "To use the results in the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n",
+            os == &nvgpu_os_emulator
+                ? "To use the results on the software Orin: export TEGRACL_BOARD_FILE=%s\n"
+                : "To use the results in the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n",
             json);
   if (has_report)
     fprintf(stdout, "The report is in %s.\n", name);
