@@ -15,6 +15,7 @@ enum rt_channel_types {
   RT_TYPES_SRGB = 1 << 3,
   RT_TYPES_DEPTH = 1 << 4,
   RT_TYPES_PACKED = 1 << 5,
+  RT_TYPES_UNSUPPORTED = 1 << 6, /* with RGBA; the device does not support these */
   RT_TYPES_PLAIN = RT_TYPES_NORM | RT_TYPES_INTEGER,
 };
 
@@ -42,12 +43,13 @@ enum rt_image_uses {
   X(UNSIGNED_INT32, RT_UNSIGNED, 4, RT_TYPES_INTEGER)                                              \
   X(UNORM_SHORT_565, RT_PACKED, 2, RT_TYPES_PACKED)                                                \
   X(UNORM_SHORT_555, RT_PACKED, 2, RT_TYPES_PACKED)                                                \
-  X(UNORM_INT_101010, RT_PACKED, 4, RT_TYPES_PACKED)
+  X(UNORM_INT_101010, RT_PACKED, 4, RT_TYPES_PACKED)                                               \
+  X(UNORM_INT_101010_2, RT_PACKED, 4, RT_TYPES_UNSUPPORTED)
 
 /* X(order, sets, uses, channels, components): uses is 0 for what OpenCL defines and the device does
  * not support. components are those of a colour, in the order of the channels. */
 #define RT_CHANNEL_ORDERS(X)                                                                       \
-  X(RGBA, RT_TYPES_PLAIN, RT_IMAGE_ALL, 4, 0, 1, 2, 3)                                             \
+  X(RGBA, RT_TYPES_PLAIN | RT_TYPES_UNSUPPORTED, RT_IMAGE_ALL, 4, 0, 1, 2, 3)                      \
   X(R, RT_TYPES_PLAIN, RT_IMAGE_ALL, 1, 0)                                                         \
   X(RG, RT_TYPES_PLAIN, RT_IMAGE_ALL, 2, 0, 1)                                                     \
   X(A, RT_TYPES_PLAIN, RT_IMAGE_ALL, 1, 3)                                                         \

@@ -51,11 +51,12 @@ static unsigned wanted_uses(cl_mem_flags flags) {
                                               : RT_IMAGE_READ | RT_IMAGE_WRITE;
 }
 
-static bool is_supported(const struct channel_order *order, cl_mem_object_type type,
-                         cl_mem_flags flags) {
+static bool is_supported(const struct channel_type *channel, const struct channel_order *order,
+                         cl_mem_object_type type, cl_mem_flags flags) {
   const unsigned wanted = wanted_uses(flags);
   const bool flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-  return (order->uses & wanted) == wanted && (flat || order->order != CL_DEPTH);
+  return (order->uses & wanted) == wanted && (flat || order->order != CL_DEPTH) &&
+         channel->sets != RT_TYPES_UNSUPPORTED;
 }
 
 cl_int icd_format_check(cl_context context, const cl_image_format *format, const char *call) {
@@ -72,7 +73,8 @@ cl_int icd_format_check(cl_context context, const cl_image_format *format, const
 
 cl_int icd_format_check_support(cl_context context, const cl_image_format *format,
                                 cl_mem_object_type type, cl_mem_flags flags, const char *call) {
-  if (!is_supported(find_order(format->image_channel_order), type, flags))
+  if (!is_supported(find_type(format->image_channel_data_type),
+                    find_order(format->image_channel_order), type, flags))
     return icd_fail(context, CL_IMAGE_FORMAT_NOT_SUPPORTED, call,
                     "image format with channel order 0x%x and data type 0x%x is not supported for "
                     "image type 0x%x and flags 0x%llx",
@@ -249,7 +251,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, c
   cl_uint count = 0;
   for (size_t i = 0; i < COUNT(orders); i++)
     for (size_t k = 0; k < COUNT(types); k++) {
-      if (!(types[k].sets & orders[i].sets) || !is_supported(&orders[i], type, flags))
+      if (!(types[k].sets & orders[i].sets) || !is_supported(&types[k], &orders[i], type, flags))
         continue;
       if (formats && count < num_entries)
         formats[count] = (cl_image_format){orders[i].order, types[k].type};

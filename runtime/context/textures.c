@@ -65,6 +65,7 @@ enum type {
   TYPE_UNSIGNED_INT32,
   TYPE_HALF_FLOAT,
   TYPE_FLOAT,
+  TYPE_UNORM_INT_101010_2 = 16,
   TYPE_UNORM_INT_2_101010_EXT = 21,
   TYPES
 };
@@ -103,7 +104,7 @@ size_t rt_texture_reported(uint32_t list[RT_TEXTURE_FORMATS]) {
 #undef SETS
   size_t count = 0;
   for (int i = 0; i < RT_TEXTURE_FORMATS; i++)
-    if (orders[formats[i].order] & types[formats[i].type])
+    if (orders[formats[i].order] & types[formats[i].type] & ~RT_TYPES_UNSUPPORTED)
       list[count++] = (uint32_t)formats[i].order << KERNEL_IMAGE_ORDER |
                       (uint32_t)formats[i].type << KERNEL_IMAGE_TYPE |
                       (uint32_t)__builtin_ctz(formats[i].bytes) << KERNEL_IMAGE_TEXEL_SHIFT;

@@ -91,6 +91,8 @@ static const struct {
     {.desc = D2(4, 4), .format = {CL_INTENSITY, CL_SIGNED_INT8}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
     {.desc = D2(4, 4), .format = {0, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
     {.desc = D2(4, 4), .format = {CL_RGBA, 0}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_INT_101010_2}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT_101010_2}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_RA, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_sRGB, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_SHORT_565}, .code = CL_SUCCESS},
