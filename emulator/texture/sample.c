@@ -92,8 +92,8 @@ static double reduce_normalized(double at, uint32_t n, unsigned mode) {
   return at;
 }
 
-/* Converts a coordinate to texels. NaN and subnormal numbers become 0, infinities too if the
- * address mode is periodic. */
+/* Converts a coordinate to texels. NaN and subnormal numbers become 0, infinities too if they are
+ * normalized and the address mode is periodic. */
 static double scale_coordinate(float from, uint32_t n, unsigned mode, bool normalized) {
   double at = fabsf(from) >= 0x1p-126f ? (double)from : 0;
   if (normalized) {

@@ -116,8 +116,8 @@ static bool is_aligned(const struct format *format) {
 }
 
 /* Stores ignore the header's sources, so the channels must be in the order of colours. They need
- * texels whose size is a power of 2. They truncate halves, which software rounds to nearest, and
- * the results must not depend on the path. Whether they encode sRGB is unknown. */
+ * texels whose size is a power of 2. They truncate halves, which software rounds to nearest.
+ * Whether they encode sRGB is unknown. */
 static bool can_store(const struct format *format, enum kernel_arg_image type) {
   return format->sources[0] == TIC_X_SOURCE_IN_R && format->order != ORDER_RA && !format->srgb &&
          format->type != TYPE_HALF_FLOAT && is_aligned(format) &&
