@@ -84,11 +84,11 @@ unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *opti
     report_print(report, "   %-9s %s\n", verdict_words[d.verdicts[i]], doctor_steps[i].name);
   doctor_say_questions(&d);
   diagnose(&d, remedies);
-  if (options->json)
-    doctor_write_json(&d, options->json);
   const unsigned bad = counts[VERDICT_FAIL] + counts[VERDICT_NO_ANSWER];
   report_print(report, "%u steps passed, %u failed, %u not run\n", counts[VERDICT_PASS], bad,
                counts[VERDICT_NOT_RUN]);
+  if (options->json)
+    doctor_write_json(&d, options->json);
   report_sync(report);
   return bad;
 }
