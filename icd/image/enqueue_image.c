@@ -135,13 +135,25 @@ cl_int icd_copy_image(cl_command_queue queue, cl_mem source, cl_mem target,
   return make_copy(CL_COMMAND_COPY_IMAGE, source, &from, target, &to, operation, call);
 }
 
+/* Checks the objects of a copy between an image and a buffer. An image buffer cannot be copied to
+ * or from the buffer whose memory it uses. */
+static cl_int check_pair(cl_command_queue queue, cl_mem image, cl_mem buffer, const char *call) {
+  cl_int code;
+  if ((code = icd_check_image(queue, image, call)) ||
+      (code = icd_check_buffer(queue, buffer, call)))
+    return code;
+  if (image->image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call,
+                    "the image buffer was created from this buffer");
+  return CL_SUCCESS;
+}
+
 cl_int icd_copy_image_to_buffer(cl_command_queue queue, cl_mem source, cl_mem target,
                                 const size_t *origin, const size_t *region, size_t offset,
                                 struct icd_operation *operation, const char *call) {
   cl_int code;
   struct icd_box from = {0}, to = {0};
-  if ((code = icd_check_image(queue, source, call)) ||
-      (code = icd_check_buffer(queue, target, call)) ||
+  if ((code = check_pair(queue, source, target, call)) ||
       (code = icd_image_box(source, origin, region, &from, call)) ||
       (code = buffer_box(target, offset, &from, &to, call)))
     return code;
@@ -153,8 +165,7 @@ cl_int icd_copy_buffer_to_image(cl_command_queue queue, cl_mem source, cl_mem ta
                                 struct icd_operation *operation, const char *call) {
   cl_int code;
   struct icd_box from = {0}, to = {0};
-  if ((code = icd_check_buffer(queue, source, call)) ||
-      (code = icd_check_image(queue, target, call)) ||
+  if ((code = check_pair(queue, target, source, call)) ||
       (code = icd_image_box(target, origin, region, &to, call)) ||
       (code = buffer_box(source, offset, &to, &from, call)))
     return code;

@@ -238,6 +238,29 @@ static void creates_images_in_buffers_and_images(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
+/* An image buffer is not copied to or from its own buffer. Other buffers are allowed. */
+static void image_buffers_are_not_copied_to_their_buffer(void **state) {
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
+  cl_mem buffer = fixture_buffer(fixture, 256), other = fixture_buffer(fixture, 256);
+  const cl_image_desc line = {
+      .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 64, .mem_object = buffer};
+  const size_t region[3] = {8, 1, 1};
+  cl_mem image = make(fixture, 0, &rgba8, &line, NULL);
+  assert_int_equal(
+      clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, 128, 0, NULL, NULL),
+      CL_INVALID_MEM_OBJECT);
+  assert_int_equal(
+      clEnqueueCopyBufferToImage(queue, buffer, image, 128, origin, region, 0, NULL, NULL),
+      CL_INVALID_MEM_OBJECT);
+  assert_cl(clEnqueueCopyImageToBuffer(queue, image, other, origin, region, 0, 0, NULL, NULL));
+  assert_cl(clEnqueueCopyBufferToImage(queue, other, image, 0, origin, region, 0, NULL, NULL));
+  assert_cl(clFinish(queue));
+  assert_cl(clReleaseMemObject(image));
+  assert_cl(clReleaseMemObject(other));
+  assert_cl(clReleaseMemObject(buffer));
+}
+
 /* ---- queries ---------------------------------------------------------------------------- */
 
 static void queries_return_the_description(void **state) {
@@ -744,6 +767,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(creates_images_or_reports_errors),
       TEST(creates_images_in_buffers_and_images),
+      TEST(image_buffers_are_not_copied_to_their_buffer),
       TEST(queries_return_the_description),
       TEST(required_formats_are_supported),
       TEST(transfers_copy_boxes),
