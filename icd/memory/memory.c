@@ -175,7 +175,7 @@ cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
     *flags |= has & ICD_DEVICE_RIGHTS;
   if (!host)
     *flags |= has & ICD_HOST_ACCESS;
-  *flags |= has & ICD_HOST_POINTER;
+  *flags |= has & (ICD_HOST_POINTER | CL_MEM_IMMUTABLE_EXT);
   return CL_SUCCESS;
 }
 

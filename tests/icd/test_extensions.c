@@ -382,6 +382,9 @@ static void immutable_memory_is_not_written(void **state) {
   assert_int_equal(code, CL_INVALID_VALUE);
   cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &code);
   assert_cl(code);
+  cl_mem read_only_part =
+      clCreateSubBuffer(buffer, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code);
+  assert_cl(code);
   desc.mem_object = buffer;
   assert_null(clCreateImage(context, 0, &format, &desc, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
@@ -389,8 +392,8 @@ static void immutable_memory_is_not_written(void **state) {
   assert_cl(code);
 
 #define REFUSED(call) assert_int_equal(call, CL_INVALID_OPERATION)
-  cl_mem buffers[] = {buffer, part}, images[] = {image, view};
-  for (int i = 0; i < 2; i++) {
+  cl_mem buffers[] = {buffer, part, read_only_part}, images[] = {image, view, view};
+  for (int i = 0; i < 3; i++) {
     cl_mem b = buffers[i], m = images[i];
     REFUSED(clEnqueueWriteBuffer(q, b, CL_TRUE, 0, 4, host, 0, NULL, NULL));
     REFUSED(
@@ -431,7 +434,7 @@ static void immutable_memory_is_not_written(void **state) {
   assert_cl(clEnqueueUnmapMemObject(q, image, mapped, 0, NULL, NULL));
   assert_cl(clEnqueueCopyBuffer(q, buffer, plain, 0, 0, BYTES, 0, NULL, NULL));
   assert_cl(clFinish(q));
-  cl_mem all_mems[] = {view, part, image, buffer, plain};
+  cl_mem all_mems[] = {view, part, read_only_part, image, buffer, plain};
   for (size_t i = 0; i < sizeof all_mems / sizeof *all_mems; i++)
     clReleaseMemObject(all_mems[i]);
 }
