@@ -328,6 +328,7 @@ struct _cl_program {
   size_t source_size; /* without the NUL */
   void *il;           /* SPIR-V as passed by the application; NULL if created from something else */
   size_t il_size;
+  bool linked; /* created by clLinkProgram */
 
   struct base_mutex lock; /* protects the fields below */
   /* il in native byte order, with the values of its specialization constants */

@@ -428,6 +428,9 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
       icd_build_check(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)
     return code;
+  if (program->linked)
+    return ICD_FAIL(program->context, CL_INVALID_OPERATION,
+                    "the program was created by clLinkProgram");
   struct icd_build build = {.action = CC_BUILD, .call = __func__};
   return icd_build_run(program, options, &build, pfn_notify, user_data);
 }

@@ -131,6 +131,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
     return code ? icd_null(errcode_ret, code)
                 : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   }
+  program->linked = true;
   code = icd_build_run(program, options, &build, pfn_notify, user_data);
   /* A failed link still returns a program, whose log has the errors. One that could not begin does
    * not. */

@@ -422,6 +422,8 @@ static void compiled_programs_are_linked(void **state) {
   assert_int_equal(binary_type(fixture, library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
   assert_int_equal(clCompileProgram(library, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
                    CL_INVALID_OPERATION);
+  assert_int_equal(clBuildProgram(library, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  assert_int_equal(build_status(fixture, library), CL_BUILD_SUCCESS);
 
   cl_program both[] = {source, library};
   atomic_int calls = 0;
