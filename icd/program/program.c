@@ -44,6 +44,17 @@ static size_t string_length(const char *const *strings, const size_t *lengths, c
   return lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
 }
 
+/* Copies a string except for its NULs, which lengths that count the terminator include. Returns the
+ * end of the copy. */
+static char *append_without_nuls(char *to, const char *from, size_t length) {
+  for (size_t at = 0; at < length; at++) {
+    const size_t part = strnlen(from + at, length - at);
+    to = mempcpy(to, from + at, part);
+    at += part;
+  }
+  return to;
+}
+
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count,
                                                               const char **strings,
                                                               const size_t *lengths,
@@ -73,13 +84,10 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
                          "out of host memory for %zu bytes of source", size);
   }
   char *at = program->source;
-  for (cl_uint i = 0; i < count; i++) {
-    const size_t length = string_length(strings, lengths, i);
-    memcpy(at, strings[i], length);
-    at += length;
-  }
+  for (cl_uint i = 0; i < count; i++)
+    at = append_without_nuls(at, strings[i], string_length(strings, lengths, i));
   *at = 0;
-  program->source_size = size;
+  program->source_size = (size_t)(at - program->source);
   return ICD_GIVE(errcode_ret, program);
 }
 

@@ -60,6 +60,22 @@ static void source_strings_are_concatenated(void **state) {
   assert_cl(clReleaseProgram(program));
 }
 
+/* A length may count the NUL at the end of its string. */
+static void nuls_are_removed_from_the_source(void **state) {
+  struct fixture *fixture = *state;
+  const char *parts[] = {"one, ", "t\0w", "\0\0", "o"};
+  const size_t lengths[] = {6, 3, 2, 2};
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(fixture->context, 4, parts, lengths, &code);
+  assert_cl(code);
+  char text[32];
+  size_t size;
+  assert_cl(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, &size));
+  assert_int_equal(size, sizeof "one, two");
+  assert_memory_equal(text, "one, two", size);
+  assert_cl(clReleaseProgram(program));
+}
+
 static void CL_CALLBACK post(cl_program program, void *data) {
   sem_post(data);
 }
@@ -743,6 +759,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(bad_source_arguments_are_refused),
       TEST(source_strings_are_concatenated),
+      TEST(nuls_are_removed_from_the_source),
       TEST(bad_build_arguments_are_refused),
       TEST(failed_build_has_a_log),
       TEST(build_calls_its_callback),
