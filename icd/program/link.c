@@ -47,7 +47,9 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
   cl_int code = icd_build_check(context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)
     return code;
-  if (!num_input_headers != !input_headers || !num_input_headers != !header_include_names)
+  if (program->il)
+    num_input_headers = 0; /* headers are ignored */
+  else if (!num_input_headers != !input_headers || !num_input_headers != !header_include_names)
     return ICD_FAIL(
         context, CL_INVALID_VALUE,
         "num_input_headers is %u, but input_headers is %p and header_include_names is %p",

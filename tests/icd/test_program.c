@@ -470,6 +470,22 @@ static void compiled_programs_are_linked(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
+/* A program from SPIR-V has no use for headers. */
+static void headers_of_spirv_are_ignored(void **state) {
+  struct fixture *fixture = *state;
+  const uint32_t module[] = {0x07230203, 0x00010000, 0, 1, 0}; /* header without instructions */
+  const char *name = "a.h";
+  cl_program none = NULL;
+  cl_int code;
+  fake_il = true;
+  cl_program program = clCreateProgramWithIL(fixture->context, module, sizeof module, &code);
+  assert_cl(code);
+  assert_cl(clCompileProgram(program, 0, NULL, NULL, 1, &none, &name, NULL, NULL));
+  assert_cl(clCompileProgram(program, 0, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+  assert_cl(clReleaseProgram(program));
+  fake_il = false;
+}
+
 /* A link with a callback returns a program and calls back, or does neither. */
 static void links_without_memory_fail_or_call_back(void **state) {
   struct fixture *fixture = *state;
@@ -773,6 +789,7 @@ int main(void) {
       TEST(kernel_queries_return_properties),
       TEST(work_group_queries_return_sizes),
       TEST(compiled_programs_are_linked),
+      TEST(headers_of_spirv_are_ignored),
       TEST(programs_of_another_context_are_refused),
       TEST(unsupported_functions_return_errors),
       TEST(kernel_missing_in_unit_is_an_error),
