@@ -14,7 +14,7 @@ static const struct icd_kind sampler_kind = {.magic = ICD_MAGIC_SAMPLER,
                                              .destroy = destroy_sampler};
 
 /* Adds the bits of an addressing mode. Returns false if the mode is unknown. */
-static bool addressing_bits(cl_addressing_mode mode, uint32_t *bits) {
+static bool addressing_bits(cl_sampler_properties mode, uint32_t *bits) {
   switch (mode) {
   case CL_ADDRESS_NONE:
     return true;
@@ -35,7 +35,7 @@ static bool addressing_bits(cl_addressing_mode mode, uint32_t *bits) {
   }
 }
 
-static bool filter_bits(cl_filter_mode mode, uint32_t *bits) {
+static bool filter_bits(cl_sampler_properties mode, uint32_t *bits) {
   if (mode != CL_FILTER_NEAREST && mode != CL_FILTER_LINEAR)
     return false;
   *bits |= mode == CL_FILTER_LINEAR ? KERNEL_SAMPLER_LINEAR : KERNEL_SAMPLER_NEAREST;
@@ -77,9 +77,8 @@ static cl_sampler create_sampler(cl_context context, const cl_sampler_properties
   const cl_int code = read_properties(context, list, values, &words, call);
   if (code)
     return icd_null(errcode_ret, code);
-  if (values[NORMALIZED] > CL_TRUE ||
-      !addressing_bits((cl_addressing_mode)values[ADDRESSING], &bits) ||
-      !filter_bits((cl_filter_mode)values[FILTER], &bits))
+  if (values[NORMALIZED] > CL_TRUE || !addressing_bits(values[ADDRESSING], &bits) ||
+      !filter_bits(values[FILTER], &bits))
     return icd_null(
         errcode_ret,
         icd_fail(

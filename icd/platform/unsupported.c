@@ -47,7 +47,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPipeInfo(cl_mem pipe, cl_pipe_info param_na
 CL_API_ENTRY cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context,
                                                                cl_device_id device,
                                                                cl_command_queue queue) {
-  return refuse_feature(context, __func__, "on-device queues");
+  const cl_int code = check_context(context, __func__);
+  if (code)
+    return code;
+  if (device != context->device)
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device %p is not in the context", (void *)device);
+  return ICD_FAIL(context, CL_INVALID_OPERATION, "on-device queues are not supported");
 }
 
 /* ---- extensions in the dispatch table ----------------------------------------------- */

@@ -164,7 +164,8 @@ static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kerne
   const size_t warp = kernel->program->context->device->info->warp_size;
   const uint32_t *required = kernel->code->required_block;
   size_t sizes[3] = {count * warp, 1, 1};
-  if (answer->value && (answer->size % sizeof(*sizes) || answer->size > sizeof(sizes)))
+  if (answer->value &&
+      (!answer->size || answer->size % sizeof(*sizes) || answer->size > sizeof(sizes)))
     return icd_fail(kernel->program->context, CL_INVALID_VALUE, "clGetKernelSubGroupInfo",
                     "param_value_size is %zu; it must be the size of 1 to 3 values of size_t",
                     answer->size);

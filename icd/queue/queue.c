@@ -97,6 +97,10 @@ clCreateCommandQueue(cl_context context, cl_device_id device,
   const cl_int code = check_place(context, device, __func__);
   if (code)
     return icd_null(errcode_ret, code);
+  if (properties & ~(cl_command_queue_properties)SUPPORTED_FLAGS)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                         "properties 0x%llx has bits that are not valid for this function",
+                         (unsigned long long)properties);
   return create_queue(context, device, properties, RT_PRIORITY_MEDIUM, NULL, 0, errcode_ret,
                       __func__);
 }

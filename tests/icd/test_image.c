@@ -636,14 +636,19 @@ static void overlapping_maps_of_parts_fail(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
+#define WIDE (UINT64_C(1) << 32) /* in a property of 64 bits whose values have 32 */
+
 static void samplers_have_their_properties(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   const cl_sampler_properties twice[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
                                          CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0},
                               unknown[] = {1, 2, 0}, wrong[] = {CL_SAMPLER_FILTER_MODE, 7, 0},
+                              wide[] = {CL_SAMPLER_FILTER_MODE, WIDE | CL_FILTER_LINEAR, 0},
+                              wide_mode[] = {CL_SAMPLER_ADDRESSING_MODE, WIDE | CL_ADDRESS_CLAMP,
+                                             0},
                               some[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0};
-  const cl_sampler_properties *refused[] = {twice, unknown, wrong};
+  const cl_sampler_properties *refused[] = {twice, unknown, wrong, wide, wide_mode};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     assert_null(clCreateSamplerWithProperties(fixture->context, refused[i], &code));
     assert_int_equal(code, CL_INVALID_VALUE);

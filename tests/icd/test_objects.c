@@ -269,8 +269,7 @@ static void queue_functions_check_arguments(void **state) {
   REFUSED(CL_INVALID_CONTEXT, clCreateCommandQueue(NULL, device, 0, &code));
   REFUSED(CL_INVALID_DEVICE, clCreateCommandQueue(context, NULL, 0, &code));
   REFUSED(CL_INVALID_VALUE, clCreateCommandQueue(context, device, 1 << 20, &code));
-  REFUSED(CL_INVALID_QUEUE_PROPERTIES,
-          clCreateCommandQueue(context, device, CL_QUEUE_ON_DEVICE, &code));
+  REFUSED(CL_INVALID_VALUE, clCreateCommandQueue(context, device, CL_QUEUE_ON_DEVICE, &code));
   REFUSED(CL_INVALID_QUEUE_PROPERTIES,
           clCreateCommandQueueWithProperties(context, device, on_device, &code));
   REFUSED(CL_INVALID_QUEUE_PROPERTIES,
@@ -822,6 +821,8 @@ static void unsupported_functions_return_errors(void **state) {
   assert_int_equal(
       clSetDefaultDeviceCommandQueue(fixture->context, fixture->device, fixture->queue),
       CL_INVALID_OPERATION);
+  assert_int_equal(clSetDefaultDeviceCommandQueue(fixture->context, NULL, fixture->queue),
+                   CL_INVALID_DEVICE);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)

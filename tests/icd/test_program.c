@@ -396,6 +396,10 @@ static void work_group_queries_return_sizes(void **state) {
                                     CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, sizeof huge, &huge,
                                     sizeof block, block, NULL));
   assert_int_equal(block[1], 0);
+  assert_int_equal(clGetKernelSubGroupInfo(locals, fixture->device,
+                                           CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, sizeof huge,
+                                           &huge, 0, block, NULL),
+                   CL_INVALID_VALUE);
   assert_cl(clReleaseKernel(required));
   assert_cl(clReleaseKernel(locals));
 }

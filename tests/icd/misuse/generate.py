@@ -223,10 +223,10 @@ call("clSetContextDestructorCallback", "context=context function=callback data=n
      ("function", "null", VALUE), good=None)
 
 # ---- queues ------------------------------------------------------------------------------------
-FLAGS = [("1<<20", VALUE), ("1ull<<40", VALUE), ("CL_QUEUE_ON_DEVICE", None),
-         ("CL_QUEUE_ON_DEVICE|CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE", None)]
+FLAGS = ["1<<20", "1ull<<40", "CL_QUEUE_ON_DEVICE",
+         "CL_QUEUE_ON_DEVICE|CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE"]
 call("clCreateCommandQueue", "context=context device=device flags=0 " + ERR,
-     *[("flags", f, c or "CL_INVALID_QUEUE_PROPERTIES") for f, c in FLAGS], returns="p", good=None)
+     *[("flags", f, VALUE) for f in FLAGS], returns="p", good=None)
 for name in "clCreateCommandQueueWithProperties", "clCreateCommandQueueWithPropertiesKHR":
     call(name, "context=context device=device properties=null " + ERR,
          ("properties", "queue_unknown", VALUE), ("properties", "queue_bits", VALUE),
@@ -242,7 +242,7 @@ emit("clGetCommandQueueInfo", "i", ["queue", "CL_QUEUE_SIZE", "4096", "out", "nu
 for name in "clFlush", "clFinish":
     call(name, "queue=queue")
 call("clSetDefaultDeviceCommandQueue", "context=context device=device queue=queue",
-     good="CL_INVALID_OPERATION", skip=("device", "queue"))
+     good="CL_INVALID_OPERATION", skip=("queue",))
 
 # ---- memory objects -----------------------------------------------------------------------------
 BUFFER_ERRORS = [
@@ -450,9 +450,10 @@ for kind in ["blank"] + [k for k in KINDS if k != "device"]:
           "CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE", "8", "sizes", "8", "out", "null"],
          "CL_INVALID_KERNEL", "kernel: " + kind)
 
-emit("clGetKernelSubGroupInfo", "i",
-     ["kernel", "device", "CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT", "8", "sizes", "7", "out", "null"],
-     "CL_INVALID_VALUE", "param_value_size: 7")
+for size in "0", "7":
+    emit("clGetKernelSubGroupInfo", "i",
+         ["kernel", "device", "CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT", "8", "sizes", size, "out",
+          "null"], "CL_INVALID_VALUE", "param_value_size: " + size)
 
 # ---- events ----------------------------------------------------------------------------------------
 call("clCreateUserEvent", "context=context " + ERR, returns="p", good=None)
