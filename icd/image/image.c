@@ -223,6 +223,18 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(
   return create_image(context, properties, flags, format, desc, host_ptr, errcode_ret, __func__);
 }
 
+/* Like create_image, but with the error codes of the functions of OpenCL 1.1, for which wrong
+ * pitches are wrong sizes. */
+static cl_mem create_with_sizes(cl_context context, cl_mem_flags flags,
+                                const cl_image_format *format, const cl_image_desc *desc,
+                                void *host_ptr, cl_int *errcode_ret, const char *call) {
+  cl_int code;
+  cl_mem mem = create_image(context, NULL, flags, format, desc, host_ptr, &code, call);
+  if (code == CL_INVALID_IMAGE_DESCRIPTOR)
+    code = CL_INVALID_IMAGE_SIZE;
+  return mem ? ICD_GIVE(errcode_ret, mem) : icd_null(errcode_ret, code);
+}
+
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
                                                 const cl_image_format *format, size_t width,
                                                 size_t height, size_t pitch, void *host_ptr,
@@ -231,7 +243,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                               .image_width = width,
                               .image_height = height,
                               .image_row_pitch = pitch};
-  return create_image(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+  return create_with_sizes(context, flags, format, &desc, host_ptr, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
@@ -245,7 +257,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                               .image_depth = depth,
                               .image_row_pitch = row_pitch,
                               .image_slice_pitch = slice_pitch};
-  return create_image(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+  return create_with_sizes(context, flags, format, &desc, host_ptr, errcode_ret, __func__);
 }
 
 /* ---- queries ------------------------------------------------------------------------ */

@@ -154,6 +154,12 @@ static void creates_images_or_reports_errors(void **state) {
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
   assert_null(clCreateImage3D(fixture->context, 0, &rgba8, 4, 4, 0, 0, 0, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
+  assert_null(clCreateImage2D(fixture->context, 0, &rgba8, 4, 4, 16, NULL, &code));
+  assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
+  assert_null(clCreateImage2D(fixture->context, HOST, &rgba8, 4, 4, 15, memory, &code));
+  assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
+  assert_null(clCreateImage3D(fixture->context, HOST, &rgba8, 4, 4, 2, 16, 65, memory, &code));
+  assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
   image = clCreateImage3D(fixture->context, 0, &rgba8, 4, 3, 2, 0, 0, NULL, NULL);
   assert_non_null(image);
   assert_cl(clReleaseMemObject(image));
