@@ -22,8 +22,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info
     return ICD_ANSWER(&answer, cl_context, kernel->program->context);
   case CL_KERNEL_PROGRAM:
     return ICD_ANSWER(&answer, cl_program, kernel->program);
-  case CL_KERNEL_ATTRIBUTES:
-    return ICD_ANSWER_STRING(&answer, kernel->code->attributes);
+  case CL_KERNEL_ATTRIBUTES: { /* empty if the program was created from SPIR-V or a binary */
+    const struct _cl_program *program = kernel->program;
+    return ICD_ANSWER_STRING(&answer,
+                             program->source || program->linked ? kernel->code->attributes : "");
+  }
   default:
     return ICD_FAIL(kernel->program->context, CL_INVALID_VALUE, "unknown param_name 0x%x",
                     param_name);

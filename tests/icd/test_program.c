@@ -206,6 +206,8 @@ static void binaries_are_loaded_or_refused(void **state) {
   assert_cl(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
   cl_kernel kernel = clCreateKernel(program, "add", &code);
   assert_cl(code);
+  assert_cl(clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+  assert_string_equal(text, ""); /* not created from source */
   assert_cl(clReleaseKernel(kernel));
   cl_program_binary_type type;
   assert_cl(clGetProgramBuildInfo(program, fixture->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
@@ -339,6 +341,8 @@ static void kernel_queries_return_properties(void **state) {
   assert_cl(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof number, &number, NULL));
   assert_int_equal(number, 3);
   assert_int_equal(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, 1, &number, NULL), CL_INVALID_VALUE);
+  assert_cl(clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+  assert_string_equal(text, "vec_type_hint(int)");
   assert_int_equal(clGetKernelInfo(kernel, 0, 0, NULL, NULL), CL_INVALID_VALUE);
   cl_kernel_arg_address_qualifier space;
   assert_cl(

@@ -54,7 +54,7 @@ static const struct kernel_arg one_arg[] = {POINTER("out", 0)};
     .name = text_name, .args = list, .arg_count = sizeof list / sizeof *list, .args_known = 1,     \
     .hidden_offset = bytes, .param_bytes = bytes + sizeof(struct kernel_hidden), .registers = 16,  \
     .bank2 = MODULE_NO_SECTION, .bank3 = MODULE_NO_SECTION, .bank4 = MODULE_NO_SECTION,            \
-    .attributes = "", .uniform = 1, __VA_ARGS__                                                    \
+    .attributes = "vec_type_hint(int)", .uniform = 1, __VA_ARGS__                                  \
   }
 
 static const struct module_section sections[] = {{.kind = MODULE_TEXT, .size = 128, .align = 128}};
