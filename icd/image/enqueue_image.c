@@ -31,10 +31,12 @@ static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch
   const bool layers_are_rows = type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
   const bool sliced = image->image->slice_pitch;
   const size_t row = row_pitch ? row_pitch : box->region[0];
-  size_t least;
+  const size_t layers = box->region[layers_are_rows ? 1 : 2];
+  size_t least, all;
   if (row < box->region[0] ||
       __builtin_mul_overflow(row, layers_are_rows ? 1 : box->region[1], &least) ||
-      (slice_pitch && (!sliced || slice_pitch < least)))
+      (slice_pitch && (!sliced || slice_pitch < least)) ||
+      __builtin_mul_overflow(slice_pitch ? slice_pitch : least, layers, &all))
     return icd_fail(
         image->context, CL_INVALID_VALUE, call,
         "row_pitch %zu or slice_pitch %zu is invalid for a region whose rows have %zu bytes",

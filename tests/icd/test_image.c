@@ -480,6 +480,14 @@ static void refuses_bad_arguments(void **state) {
   assert_int_equal(READ(queue, image, origin, all, 31, 0, memory), CL_INVALID_VALUE);
   assert_int_equal(READ(queue, image, origin, all, 0, 200, memory), CL_INVALID_VALUE);
   assert_int_equal(READ(queue, image, origin, all, 0, 0, NULL), CL_INVALID_VALUE);
+  const cl_image_desc box = D3(4, 4, 2), lines = A1(4, 2);
+  cl_mem solid = make(fixture, 0, &rgba8, &box, NULL),
+         array = make(fixture, 0, &rgba8, &lines, NULL);
+  const size_t both_slices[3] = {4, 4, 2}, both_lines[3] = {4, 2, 1};
+  assert_int_equal(READ(queue, solid, origin, both_slices, 0, SIZE_MAX, memory), CL_INVALID_VALUE);
+  assert_int_equal(READ(queue, array, origin, both_lines, 0, SIZE_MAX, memory), CL_INVALID_VALUE);
+  assert_cl(clReleaseMemObject(solid));
+  assert_cl(clReleaseMemObject(array));
   assert_int_equal(READ(queue, closed, origin, all, 0, 0, memory), CL_INVALID_OPERATION);
   assert_int_equal(
       clEnqueueReadImage(queue, image, CL_TRUE, origin, all, 0, 0, memory, 1, NULL, NULL),
