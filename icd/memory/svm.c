@@ -227,15 +227,14 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
     return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel %p is not a valid cl_kernel",
                     (void *)kernel);
   cl_context context = kernel->program->context;
-  /* Device addresses do not require that host and device use the same ones. */
-  cl_int code =
-      param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT ? CL_SUCCESS : icd_check_svm(context, call);
-  if (code)
-    return code;
+  cl_int code;
   switch (param_name) {
   case CL_KERNEL_EXEC_INFO_SVM_PTRS:
   case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
-  case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT:
+    if ((code = icd_check_svm(context, call)))
+      return code;
+    __attribute__((fallthrough));
+  case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT: /* which may differ from the host's addresses */
     /* A size of 0 with NULL is an empty list. */
     if (!param_value_size != !param_value || param_value_size % sizeof(void *))
       return icd_fail(context, CL_INVALID_VALUE, call,
@@ -246,10 +245,13 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
     if ((code = icd_check_unified_svm(context, CL_INVALID_VALUE, call)))
       return code;
     __attribute__((fallthrough));
-  case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
   case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
+    if ((code = icd_check_svm(context, call)))
+      return code;
+    __attribute__((fallthrough));
+  case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
     if (!param_value || param_value_size != sizeof(cl_bool))
       return icd_fail(context, CL_INVALID_VALUE, call,
                       "param_value_size %zu with param_value %p is not a cl_bool", param_value_size,

@@ -394,10 +394,16 @@ static void reports_that_addresses_are_in_use(void **state) {
       clSetKernelArgSVMPointer(kernel, 0, NULL),
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
   };
+  const cl_bool no = CL_FALSE;
   const cl_int addresses =
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, 0, NULL);
+  const cl_int system =
+      clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof no, &no);
+  const cl_int unknown = clSetKernelExecInfo(kernel, 0, sizeof no, &no);
   *shared = true;
   assert_cl(addresses); /* a device address, which then differs from the host's */
+  assert_cl(system);
+  assert_int_equal(unknown, CL_INVALID_VALUE);
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     assert_int_equal(codes[i], CL_INVALID_OPERATION);
   clReleaseKernel(kernel);
