@@ -166,6 +166,12 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, 
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgDevicePointerEXT(
     cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value) {
+  if (icd_is_kernel(kernel) && arg_index < kernel->code->arg_count &&
+      kernel->code->args[arg_index].kind == KERNEL_ARG_CONSTANT)
+    return ICD_FAIL(kernel->program->context, CL_INVALID_ARG_INDEX,
+                    "argument %u of kernel %s is a pointer to constant memory; device addresses "
+                    "require one to global memory",
+                    arg_index, kernel->code->name);
   return set_argument(kernel, arg_index, (const void *)(uintptr_t)arg_value, CL_INVALID_ARG_INDEX,
                       __func__);
 }

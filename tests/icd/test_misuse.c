@@ -84,6 +84,7 @@ enum {
   X(bare_kernel) /* without arguments */                                                           \
   X(tight_kernel)                                                                                  \
   X(greedy_kernel)                                                                                 \
+  X(constant_kernel) /* with an argument in constant memory */                                     \
   X(user_event)                                                                                    \
   X(done_event)                                                                                    \
   X(failed_event)                                                                                  \
@@ -297,6 +298,7 @@ static const char source[] = //
     "  l[get_local_id(0)] = n; a[get_global_id(0)] = l[get_local_id(0)];\n"
     "}\n"
     "kernel __attribute__((reqd_work_group_size(8, 4, 1))) void tight(global int *a) { *a = 1; }\n"
+    "kernel void constants(constant int *a, global int *b) { *b = *a; }\n"
     "kernel void greedy(global int *a, local int *l) {\n"
     "  local int more[256];\n"
     "  size_t i = get_local_id(0);\n"
@@ -520,6 +522,8 @@ static void make_objects(void) {
   assert_cl(code);
   KEEP(bare_kernel, clCreateKernel(program, "work", &code));
   assert_cl(code);
+  KEEP(constant_kernel, clCreateKernel(program, "constants", &code));
+  assert_cl(code);
   KEEP(tight_kernel, make_kernel(program, "tight", mem));
   cl_kernel greedy = make_kernel(program, "greedy", mem);
   assert_cl(clSetKernelArg(greedy, 1, LOCAL_BYTES, NULL));
@@ -540,8 +544,8 @@ static void make_objects(void) {
 }
 
 static void release_objects(void) {
-  static const enum slot kernels[] = {V_kernel, V_kernel2, V_bare_kernel, V_tight_kernel,
-                                      V_greedy_kernel};
+  static const enum slot kernels[] = {V_kernel,       V_kernel2,       V_bare_kernel,
+                                      V_tight_kernel, V_greedy_kernel, V_constant_kernel};
   static const enum slot buffers[] = {V_command_buffer, V_final_buffer, V_growing_buffer,
                                       V_changing_buffer};
   static const enum slot mems[] = {V_sub_buffer, V_buffer,      V_buffer2, V_read_only, V_no_access,

@@ -421,6 +421,8 @@ for name, place, other in ("clSetKernelArgMemPointerINTEL", "svm", "CL_INVALID_A
     call(name, "kernel=kernel index=0 value=" + place,
          *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "1000", "UINT32_MAX")],
          ("index", "1", other), ("index", "2", other))
+emit("clSetKernelArgDevicePointerEXT", "i", ["constant_kernel", "0", "address"],
+     "CL_INVALID_ARG_INDEX", "a pointer to constant memory")
 call("clSetKernelExecInfo", "kernel=kernel param_name=CL_KERNEL_EXEC_INFO_SVM_PTRS "
      "size=sizeof(void*) value=svm_list",
      ("size", "0", VALUE), ("size", "3", VALUE), ("value", "null", VALUE),
