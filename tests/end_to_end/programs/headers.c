@@ -23,11 +23,11 @@ static cl_int built(const struct opencl *opencl, const char *options) {
   return run(opencl, program);
 }
 
-/* Runs the program with a header of the application. */
-static cl_int compiled(const struct opencl *opencl, const char *header) {
+/* Runs the program with a header of the application, which it releases. */
+static cl_int compiled_with(const struct opencl *opencl, cl_program text) {
   cl_int error;
   const char *name = "value.h";
-  cl_program program = opencl_program(opencl, source), text = opencl_program(opencl, header);
+  cl_program program = opencl_program(opencl, source);
   CHECK_CL(clCompileProgram(program, 1, &opencl->device, "", 1, &text, &name, NULL, NULL),
            CL_SUCCESS);
   cl_program linked =
@@ -36,6 +36,10 @@ static cl_int compiled(const struct opencl *opencl, const char *header) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   CHECK_CL(clReleaseProgram(text), CL_SUCCESS);
   return run(opencl, linked);
+}
+
+static cl_int compiled(const struct opencl *opencl, const char *header) {
+  return compiled_with(opencl, opencl_program(opencl, header));
 }
 
 /* A build is not cached if a header may have changed during it. */
@@ -117,6 +121,15 @@ static void test_given(const struct opencl *opencl) {
   CHECK(compiled(opencl, "#include \"front/value.h\"\n") == 5);
   CHECK(compiled(opencl, "constant char name[] = __FILE__;\n"
                          "#define VALUE (sizeof name - 1)\n") == sizeof("value.h") - 1);
+
+  /* The length of the first string counts its NUL. */
+  static const char first[] = "#define SEVEN 7\n";
+  const char *parts[] = {first, "#define VALUE SEVEN\n"};
+  const size_t lengths[] = {sizeof first, 0};
+  cl_int error;
+  cl_program text = clCreateProgramWithSource(opencl->context, 2, parts, lengths, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK(compiled_with(opencl, text) == 7);
 }
 
 int main(void) {
