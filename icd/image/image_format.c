@@ -64,11 +64,6 @@ cl_int icd_format_check(cl_context context, const cl_image_format *format, const
     return icd_fail(context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call, "image_format is NULL");
   const struct channel_type *channel = find_type(format->image_channel_data_type);
   const struct channel_order *order = find_order(format->image_channel_order);
-  /* The only type of which the device supports no format. */
-  if (format->image_channel_order == CL_RGBA &&
-      format->image_channel_data_type == CL_UNORM_INT_101010_2)
-    return icd_fail(context, CL_IMAGE_FORMAT_NOT_SUPPORTED, call,
-                    "the image format CL_RGBA with CL_UNORM_INT_101010_2 is not supported");
   if (!channel || !order || !(channel->sets & order->sets))
     return icd_fail(context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
                     "OpenCL has no image format with channel order 0x%x and data type 0x%x",

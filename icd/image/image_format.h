@@ -6,8 +6,7 @@
 
 enum { ICD_TEXEL_BYTES = 16 }; /* size of the largest texel */
 
-/* Returns CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if format is NULL or OpenCL does not define it, or
- * CL_IMAGE_FORMAT_NOT_SUPPORTED if the device does not support it for any image. */
+/* Returns CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if format is NULL or OpenCL does not define it. */
 cl_int icd_format_check(cl_context context, const cl_image_format *format, const char *call);
 
 /* Returns CL_IMAGE_FORMAT_NOT_SUPPORTED unless the device supports the format for images of this

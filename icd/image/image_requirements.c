@@ -69,10 +69,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
   cl_int code;
   if ((code = icd_check_mem_properties(context, properties, flags, __func__)) ||
       (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE,
-                                  __func__)))
+                                  __func__)) ||
+      (format && (code = icd_format_check(context, format, __func__))))
     return code;
-  if (format && icd_format_check(context, format, __func__))
-    return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
   size_t bytes;
   switch (param_name) {
   case CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT:

@@ -94,8 +94,6 @@ static const struct {
     {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_INT_101010_2}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
     {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT_101010_2}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_RA, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
-    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT_101010_2}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
-    {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_INT_101010_2}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
     {.desc = D2(4, 4), .format = {CL_sRGB, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
     {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_SHORT_565}, .code = CL_SUCCESS},
     {.desc = D2(4, 4), .format = {CL_sBGRA, CL_UNORM_INT8}, .flags = CL_MEM_READ_ONLY, .code = CL_SUCCESS},
