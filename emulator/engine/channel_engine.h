@@ -19,8 +19,9 @@ struct emu_held_qmd;
 struct emu_mme;
 
 struct emu_channel_engine {
-  uint32_t turns; /* turns so far */
-  bool scheduled; /* has work, or may have some */
+  uint32_t turns;    /* turns so far */
+  uint64_t turn_end; /* when the current one must end, in the time of emu_time_ns */
+  bool scheduled;    /* has work, or may have some */
   uint32_t gp_get;
   struct emu_ring ring;
   struct emu_fetch fetch;
@@ -35,7 +36,7 @@ struct emu_channel_engine {
   bool i2m_bound;
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
-  struct emu_grid *spare_grid;          /* memory for the next one, or NULL */
+  struct emu_grid *spare_grid;          /* an ended one for reuse, or NULL */
   atomic_int running_grids;             /* number of grids that have started */
   atomic_int resident_ctas;             /* of running grids, at the end of the last turn */
   struct emu_held_qmd *held;

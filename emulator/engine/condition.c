@@ -8,15 +8,12 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-bool emu_condition_holds(struct emu_as *as, const struct emu_condition *c, bool *holds,
-                         struct emu_fault *fault) {
+bool emu_condition_read(struct emu_as *as, const struct emu_condition *c, bool *holds,
+                        struct emu_fault *fault) {
   struct semaphore_report reports[2];
   switch (c->mode) {
   case RENDER_ENABLE_NEVER:
     *holds = false;
-    return true;
-  case RENDER_ENABLE_ALWAYS:
-    *holds = true;
     return true;
   case RENDER_ENABLE_CONDITIONAL:
   case RENDER_ENABLE_IF_EQUAL:

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/hw/methods.h"
+
 struct emu_as;
 struct emu_fault;
 
@@ -13,9 +15,15 @@ struct emu_condition {
   uint32_t mode; /* enum render_enable_mode */
 };
 
+/* Implements emu_condition_holds for modes other than ALWAYS. */
+bool emu_condition_read(struct emu_as *as, const struct emu_condition *condition, bool *holds,
+                        struct emu_fault *fault);
 /* Sets *holds to whether conditional work must be executed. Returns false with *fault set on an
  * error. */
-bool emu_condition_holds(struct emu_as *as, const struct emu_condition *condition, bool *holds,
-                         struct emu_fault *fault);
+static inline bool emu_condition_holds(struct emu_as *as, const struct emu_condition *condition,
+                                       bool *holds, struct emu_fault *fault) {
+  *holds = true;
+  return condition->mode == RENDER_ENABLE_ALWAYS || emu_condition_read(as, condition, holds, fault);
+}
 
 #endif

@@ -221,7 +221,7 @@ static bool move_part(struct emu_channel *channel, const struct emu_transfer *t,
 
 /* Continues a transfer until it is complete (EMU_NEXT) or the turn ends. */
 static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_transfer *t,
-                                      uint64_t end, struct emu_fault *fault) {
+                                      struct emu_fault *fault) {
   const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
   if (!t->length)
     return EMU_NEXT;
@@ -237,7 +237,7 @@ static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_tr
       t->line++;
     }
     if ((emu_adversary.on || ++pieces % PIECES_PER_CLOCK == 0) && t->line < t->lines &&
-        emu_time_ns() > end)
+        emu_time_ns() > channel->engine->turn_end)
       return EMU_AGAIN;
   }
   return EMU_NEXT;
@@ -258,14 +258,13 @@ static unsigned choose_transfer(struct emu_channel *channel) {
 
 static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_copy *c = &channel->engine->copy;
-  const uint64_t end = emu_turn_end(channel);
   while (c->transfer_count) {
     const unsigned i = emu_adversary.on ? choose_transfer(channel) : 0;
     if (i == c->transfer_count) {
       channel->engine->waiting = true;
       return EMU_AGAIN;
     }
-    enum emu_step step = advance_transfer(channel, &c->transfers[i], end, fault);
+    enum emu_step step = advance_transfer(channel, &c->transfers[i], fault);
     if (step != EMU_NEXT)
       return step;
     c->transfer_count--;

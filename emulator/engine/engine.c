@@ -281,7 +281,7 @@ struct emu_channel_engine *emu_channel_engine_create(void) {
 void emu_channel_engine_destroy(struct emu_channel_engine *engine) {
   if (engine) {
     free(engine->mme);
-    free(engine->spare_grid);
+    emu_grid_free(engine->spare_grid);
   }
   free(engine);
 }

@@ -59,12 +59,8 @@ struct claim {
 
 struct emu_grid {
   struct emu_grid *next;
-  uint64_t qmd_address;
-  uint32_t qmd[QMD_WORDS]; /* contents at the launch */
-  struct emu_shader_state shader;
   bool started;
   bool closed; /* start no CTA in this turn */
-  struct emu_launch launch;
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
@@ -80,16 +76,20 @@ struct emu_grid {
   _Atomic uint64_t next_cta; /* the first that no thread has claimed */
   atomic_int resident;
   atomic_bool stop;
-  atomic_bool slow;     /* a CTA has used up its budget: claim single CTAs */
-  atomic_int stalls;    /* budgets used up since a CTA last ended */
-  atomic_bool wide;     /* stalls has reached STALLS_MAX: start others first */
-  pthread_mutex_t lock; /* protects the members below */
-  int preempted_first;
+  atomic_bool slow;           /* a CTA has used up its budget: claim single CTAs */
+  atomic_int stalls;          /* budgets used up since a CTA last ended */
+  atomic_bool wide;           /* stalls has reached STALLS_MAX: start others first */
+  int preempted_first;        /* this and the members below are protected by lock */
   atomic_int preempted_count; /* also read without the lock, to see if it is 0 */
   atomic_int returned_count;
   bool faulted;
 
   /* The members from here on are not cleared at a launch. */
+  pthread_mutex_t lock;
+  uint64_t qmd_address;
+  struct emu_shader_state shader;
+  uint32_t qmd[QMD_WORDS];  /* contents at the launch */
+  struct emu_launch launch; /* decoded when the grid starts; before, that of an earlier grid */
   struct sm_fault fault;
   struct sm_cta *preempted[RESIDENT_MAX];     /* ring */
   uint64_t open[OPEN_CTAS];                   /* CTAs that may start next, in any order */
@@ -159,53 +159,55 @@ void emu_code_invalidate(struct emu_as *as) {
 
 /* ---- queue ---- */
 
-bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
+const uint32_t *emu_qmd_find(struct emu_as *as, uint64_t address, struct emu_fault *fault) {
   if (address + QMD_BYTES > GPU_VA_END) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address,
                   "QMD at 0x%llx: its address has more than 40 bits", (unsigned long long)address);
-    return false;
+    return NULL;
   }
-  return emu_mmu_read(as, address, qmd, QMD_BYTES, fault);
+  return emu_mmu_host(as, address, QMD_BYTES, false, fault);
 }
 
-/* Keeps the memory of one grid for the channel's next. */
-static void grid_free(struct emu_channel *channel, struct emu_grid *grid) {
+void emu_grid_free(struct emu_grid *grid) {
+  if (grid)
+    pthread_mutex_destroy(&grid->lock);
+  free(grid);
+}
+
+/* Keeps one grid for the channel's next, which often has an equal descriptor. */
+static void retire_grid(struct emu_channel *channel, struct emu_grid *grid) {
   if (grid->code)
     emu_code_put(grid->code);
-  emu_stale_free_banks(grid->banks);
-  pthread_mutex_destroy(&grid->lock);
-  free(channel->engine->spare_grid);
+  if (grid->banks)
+    emu_stale_free_banks(grid->banks);
+  emu_grid_free(channel->engine->spare_grid);
   channel->engine->spare_grid = grid;
 }
 
-static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
-                                    const struct emu_shader_state *shader,
-                                    struct emu_fault *fault) {
+/* Returns the grid that was kept, or a new one. Returns NULL if out of memory. */
+static struct emu_grid *take_grid(struct emu_channel *channel) {
   struct emu_grid *grid = channel->engine->spare_grid;
   channel->engine->spare_grid = NULL;
-  if (!grid)
-    grid = malloc(sizeof(*grid));
-  if (!grid) {
-    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
-    return NULL;
-  }
-  memset(grid, 0, offsetof(struct emu_grid, fault));
-  grid->qmd_address = qmd_address;
-  grid->shader = *shader;
-  pthread_mutex_init(&grid->lock, NULL);
-  if (emu_qmd_read(channel->as, qmd_address, grid->qmd, fault))
+  if (grid || !(grid = malloc(sizeof(*grid))))
     return grid;
-  grid_free(channel, grid);
-  return NULL;
+  pthread_mutex_init(&grid->lock, NULL);
+  grid->launch.decoded = false;
+  return grid;
 }
 
-bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, const uint32_t *qmd,
                      const struct emu_shader_state *shader, struct emu_fault *fault) {
   if (emu_injected(EMU_PLACE_GRID_LOST))
     return true;
-  struct emu_grid *grid = grid_create(channel, qmd_address, shader, fault);
-  if (!grid)
+  struct emu_grid *grid = take_grid(channel);
+  if (!grid) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
     return false;
+  }
+  memset(grid, 0, offsetof(struct emu_grid, lock));
+  grid->qmd_address = qmd_address;
+  grid->shader = *shader;
+  memcpy(grid->qmd, qmd, QMD_BYTES);
   if (emu_adversary.on)
     grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->engine->adversary.random);
   *channel->engine->grids_tail = grid;
@@ -277,11 +279,12 @@ static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   *link = grid->next;
   if (grid->started) {
     atomic_fetch_sub(&channel->engine->running_grids, 1);
-    emu_check_grid_over();
+    if (grid->launch.sm.watch)
+      emu_check_grid_over();
   }
   if (!*link)
     channel->engine->grids_tail = link;
-  grid_free(channel, grid);
+  retire_grid(channel, grid);
 }
 
 void emu_grids_drop(struct emu_channel *channel) {
@@ -297,11 +300,11 @@ void emu_grids_drop(struct emu_channel *channel) {
 
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                        struct emu_fault *fault) {
-  uint32_t now[QMD_WORDS];
-  if (!emu_qmd_read(channel->as, grid->qmd_address, now, fault))
+  const uint32_t *now = emu_qmd_find(channel->as, grid->qmd_address, fault);
+  if (!now)
     return false;
   /* A board may use either version (docs/hardware/command-stream.md 8.3, hazard 1). */
-  if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
+  if (memcmp(now, grid->qmd, QMD_BYTES) != 0) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address,
                   "QMD at 0x%llx was overwritten between its launch and its start",
                   (unsigned long long)grid->qmd_address);
@@ -327,17 +330,18 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
     return false;
   }
   grid->launch.sm.code = grid->code->sm;
-  grid->launch.sm.watch = emu_watch();
+  static uint64_t launches; /* engine thread only */
+  grid->launch.sm.launch = ++launches;
   grid->launch.sm.pools_of = channel;
-  static _Atomic uint64_t launches;
-  grid->launch.sm.launch = atomic_fetch_add(&launches, 1) + 1;
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
   if (emu_injected(EMU_PLACE_GRID_SHORT) && grid->total > 1)
     grid->total--;
-  emu_check_grid(&grid->launch.sm, grid->total);
-  atomic_store(&grid->next_cta, grid->launch.first_cta);
-  grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
+  if (grid->launch.sm.watch)
+    emu_check_grid(&grid->launch.sm, grid->total);
+  atomic_store_explicit(&grid->next_cta, grid->launch.first_cta, memory_order_relaxed);
+  grid->limit =
+      grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)grid->launch.sm.sm_count;
   grid->started = true;
   atomic_fetch_add(&channel->engine->running_grids, 1);
   return true;
@@ -414,11 +418,11 @@ static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
   const uint64_t next = atomic_load(&grid->next_cta);
   if (claim->next < claim->end || next >= grid->total)
     return;
-  const uint64_t most =
-      (grid->total - next) / ((uint64_t)(emu_engine.pool->helper_count + 1) * CLAIMS);
-  const uint64_t count = most < 1 || atomic_load(&grid->slow) ? 1
-                         : most > CLAIM_MAX                   ? CLAIM_MAX
-                                                              : most;
+  const uint64_t left = grid->total - next;
+  const uint64_t parts = (uint64_t)(emu_engine.pool->helper_count + 1) * CLAIMS;
+  uint64_t count = 1;
+  if (left >= 2 * parts && !atomic_load(&grid->slow))
+    count = left / parts < CLAIM_MAX ? left / parts : CLAIM_MAX;
   claim->next = atomic_fetch_add(&grid->next_cta, count);
   claim->end = claim->next + count;
   if (claim->end > grid->total)
@@ -603,7 +607,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
   uint64_t budget = FIRST_BUDGET;
   struct claim claim = {0};
   struct sm_cta *cta;
-  atomic_store(&grid->stop, false);
+  atomic_store_explicit(&grid->stop, false, memory_order_relaxed);
   while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker, &claim)) != NULL) {
     struct sm_fault fault;
     enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
@@ -738,6 +742,12 @@ static void convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
 }
 
+/* Adds to a counter that only the engine thread changes. */
+static void count_up(_Atomic uint64_t *counter, uint64_t n) {
+  const uint64_t count = atomic_load_explicit(counter, memory_order_relaxed);
+  atomic_store_explicit(counter, count + n, memory_order_relaxed);
+}
+
 /* Counts of the grids that ended last, for EMULATOR_IOCTL_GRID. */
 enum { RECALLED_GRIDS = 4096 };
 static struct {
@@ -791,11 +801,12 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
    * 4.3). */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
-  atomic_fetch_add(&emu_engine.grids, 1);
-  atomic_fetch_add(&emu_engine.ctas, grid->total - launch->first_cta);
-  emu_stale_end(channel->as, grid->banks);
+  count_up(&emu_engine.grids, 1);
+  count_up(&emu_engine.ctas, grid->total - launch->first_cta);
+  if (grid->banks)
+    emu_stale_end(channel->as, grid->banks);
   record_grid(channel->as, grid);
-  if (emu_options()->profile)
+  if (launch->sm.watch && launch->sm.watch->profile)
     emu_profile_grid(&launch->sm, grid->total, (uint32_t)launch->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
     const struct emu_release *release = &launch->release[i];
@@ -836,7 +847,7 @@ static int count_resident(const struct emu_channel *channel) {
 static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fault) {
   const struct emu_tsg *tsg = channel->tsg;
   const bool draining = tsg && (atomic_load(&tsg->draining) || emu_runlist_gives_way(tsg));
-  uint64_t end = emu_turn_end(channel);
+  const uint64_t end = channel->engine->turn_end;
   while (channel->engine->grids) {
     struct emu_grid **link = emu_adversary.on ? choose_grid(channel) : &channel->engine->grids;
     if (!link || emu_injected(EMU_PLACE_GRID_STUCK)) {
@@ -876,7 +887,8 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
 
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
   const enum emu_step step = run_grids(channel, fault);
-  atomic_store(&channel->engine->resident_ctas, count_resident(channel));
+  atomic_store_explicit(&channel->engine->resident_ctas, count_resident(channel),
+                        memory_order_relaxed);
   return step;
 }
 

@@ -11,6 +11,7 @@
 struct emu_as;
 struct emu_channel;
 struct emu_fault;
+struct emu_grid;
 struct emu_shader_state;
 struct emu_worker_pool;
 struct emulator_grid;
@@ -25,9 +26,9 @@ struct emu_code {
   atomic_int users; /* number of grids, plus one for the address space whose current code it is */
 };
 
-/* Queues a grid after the channel's other grids. Reads the descriptor, which must not change until
- * the grid starts. Returns false with *fault set on an error. */
-bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
+/* Queues a grid after the channel's other grids. qmd is the descriptor in memory, which must not
+ * change until the grid starts. Returns false with *fault set on an error. */
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, const uint32_t *qmd,
                      const struct emu_shader_state *shader, struct emu_fault *fault);
 /* Returns whether a grid with this descriptor was launched and has not ended. */
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
@@ -41,6 +42,8 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
 /* Returns whether the TSG's preemption mode lets the channel's grids be preempted now. Must be
  * called between turns. */
 bool emu_grids_give_way(const struct emu_channel *channel);
+/* Frees the grid that a channel keeps for its next. Accepts NULL. */
+void emu_grid_free(struct emu_grid *grid);
 /* Drops the channel's grids. Must be called between turns, with gpu.lock held. */
 void emu_grids_drop(struct emu_channel *channel);
 /* Profile mode: adds the counts of a CTA that has ended. */

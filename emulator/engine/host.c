@@ -21,7 +21,7 @@
  * visible. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
-  if (step == EMU_NEXT)
+  if (step == EMU_NEXT && emu_copies_pending(&channel->engine->copy))
     step = emu_copies_run(channel, fault);
   if (step != EMU_NEXT)
     return step;

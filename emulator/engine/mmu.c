@@ -23,24 +23,11 @@
 /* Mappings that were removed or moved so far, in all address spaces. */
 static _Atomic uint64_t removals;
 
-/* What accesses must know of a mapping. */
-struct place {
-  uint64_t gpu, size;
-  uint8_t *host;
-  bool writable;
-  int syncpoint;
-};
-
-/* Where this thread's last accesses were, so that most of them take no lock. Memory that is removed
- * during an access remains: the channel's turn (emu_pushbuffer_run) has pinned it, for its helpers
- * as well. */
-enum { RECENT = 4 };
+/* The recent accesses of a thread that runs CTAs. */
 static _Thread_local struct {
   const struct emu_as *as;
-  uint64_t removals; /* when the places were found */
-  unsigned next;
-  struct place place[RECENT];
-} recent;
+  struct emu_recent recent;
+} thread;
 
 /* Returns the index of the first mapping that ends after address. */
 static size_t mapping_index(const struct emu_as *as, uint64_t address) {
@@ -129,27 +116,25 @@ static const struct emu_mapping *find_valid(const struct emu_as *as, uint64_t ad
 }
 
 /* Returns the place of a recent access that contains address, or NULL. */
-static const struct place *find_recent(const struct emu_as *as, uint64_t address) {
-  if (recent.as == as && recent.removals == atomic_load(&removals))
-    for (unsigned i = 0; i < RECENT; i++)
-      if (address - recent.place[i].gpu < recent.place[i].size)
-        return &recent.place[i];
+static const struct emu_recent_place *find_recent(const struct emu_recent *recent,
+                                                  uint64_t address) {
+  if (recent->removals == atomic_load(&removals))
+    for (unsigned i = 0; i < EMU_RECENT; i++)
+      if (address - recent->place[i].gpu < recent->place[i].size)
+        return &recent->place[i];
   return NULL;
 }
 
 /* Notes the place of an access. The caller holds mappings_lock. In check mode each access looks up
  * its mapping. */
-static void note_recent(const struct emu_as *as, const struct emu_mapping *m) {
+static void note_recent(struct emu_recent *recent, const struct emu_mapping *m) {
   if (emu_options()->check)
     return;
   const uint64_t now = atomic_load(&removals);
-  if (recent.as != as || recent.removals != now) {
-    memset(&recent, 0, sizeof(recent));
-    recent.as = as;
-    recent.removals = now;
-  }
-  recent.place[recent.next++ % RECENT] =
-      (struct place){m->gpu, m->size, m->host, m->writable, m->syncpoint};
+  if (recent->removals != now)
+    *recent = (struct emu_recent){.removals = now};
+  recent->place[recent->next++ % EMU_RECENT] =
+      (struct emu_recent_place){m->gpu, m->size, m->host, m->writable, m->syncpoint};
 }
 
 /* Sets *range to a page of zeros if address is in a sparse area. A board silently drops stores to
@@ -165,9 +150,9 @@ static bool find_sparse(const struct emu_as *as, uint64_t address, struct sm_ran
   return true;
 }
 
-bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
-  struct emu_as *as = space;
-  const struct place *place = find_recent(as, address);
+static bool find_range(struct emu_as *as, struct emu_recent *recent, uint64_t address,
+                       struct sm_range *range) {
+  const struct emu_recent_place *place = find_recent(recent, address);
   if (place) {
     *range = (struct sm_range){.gpu = place->gpu,
                                .size = place->size,
@@ -178,7 +163,7 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   pthread_rwlock_rdlock(&as->mappings_lock);
   const struct emu_mapping *m = find_valid(as, address);
   if (m)
-    note_recent(as, m);
+    note_recent(recent, m);
   if (m)
     *range = (struct sm_range){.gpu = m->gpu,
                                .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
@@ -189,6 +174,18 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   bool found = m ? address - m->gpu < range->size : find_sparse(as, address, range);
   pthread_rwlock_unlock(&as->mappings_lock);
   return found;
+}
+
+bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
+  if (thread.as != space) {
+    thread.as = space;
+    thread.recent = (struct emu_recent){0};
+  }
+  return find_range(space, &thread.recent, address, range);
+}
+
+bool emu_mmu_engine_range(struct emu_as *as, uint64_t address, struct sm_range *range) {
+  return find_range(as, &as->recent, address, range);
 }
 
 static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, bool write,
@@ -207,7 +204,7 @@ static size_t translate_address(struct emu_as *as, uint64_t address, size_t byte
                                 uint8_t **host, int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;
   bool mapped = false;
-  const struct place *place = find_recent(as, address);
+  const struct emu_recent_place *place = find_recent(&as->recent, address);
   if (place && (place->writable || !write)) {
     const uint64_t left = place->gpu + place->size - address;
     *host = place->host + (address - place->gpu);
@@ -221,7 +218,7 @@ static size_t translate_address(struct emu_as *as, uint64_t address, size_t byte
     length = left < bytes ? (size_t)left : bytes;
     *host = m->host + (address - m->gpu);
     *syncpoint = m->syncpoint;
-    note_recent(as, m);
+    note_recent(&as->recent, m);
     if (write)
       emu_shadow_written(m, address, length);
   }

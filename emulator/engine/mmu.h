@@ -32,6 +32,21 @@ struct emu_mapping {
   uint64_t unmapped_serial; /* serial of the address space when it was unmapped */
 };
 
+/* Where recent accesses were, so that most of them take no lock. Memory that is removed
+ * during an access remains: the channel's turn (emu_pushbuffer_run) has pinned it. */
+enum { EMU_RECENT = 4 };
+
+struct emu_recent {
+  uint64_t removals; /* when the places were found */
+  unsigned next;
+  struct emu_recent_place {
+    uint64_t gpu, size;
+    uint8_t *host;
+    bool writable;
+    int syncpoint;
+  } place[EMU_RECENT];
+};
+
 /* The mappings that were removed last, for messages. asked is from emu_mapping_asked. */
 enum { EMU_REMOVED = 256 };
 
@@ -65,7 +80,10 @@ struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, ui
 /* Implements find of struct sm_memory; space is a struct emu_as. Takes mappings_lock, like the
  * accesses below. */
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
-/* Accesses of the engine. Return false with *fault set on an error. The caller holds a pin. */
+/* The same for the engine thread. */
+bool emu_mmu_engine_range(struct emu_as *as, uint64_t address, struct sm_range *range);
+/* Accesses of the engine thread. Return false with *fault set on an error. The caller holds a
+ * pin. */
 bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,
                   struct emu_fault *fault);
 bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t bytes,

@@ -190,7 +190,7 @@ static bool has_read_ahead(const struct emu_channel *channel) {
 static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_fetch *f = &channel->engine->fetch;
   struct sm_range range;
-  if (!emu_mmu_range(channel->as, f->gpu, &range)) {
+  if (!emu_mmu_engine_range(channel->as, f->gpu, &range)) {
     emu_fault_set(fault, NOTIFIER_MMU_FAULT, f->gpu, "read of a pushbuffer at 0x%llx: no mapping",
                   (unsigned long long)f->gpu);
     fault->record.access_bytes = sizeof(uint32_t);
@@ -448,55 +448,65 @@ static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *
   enum { METHODS = 16 };
   struct emu_fetch *f = &channel->engine->fetch;
   const struct emu_run *run = &channel->engine->run;
+  const bool immediate = run->op == METHOD_IMMD;
   const bool several = run->op == METHOD_INC && !emu_adversary.on;
   enum emu_step step = EMU_NEXT;
   if (several)
     run_operands(channel);
-  for (unsigned i = 0; i < (several ? METHODS : 1) && run->count && f->host_words; i++) {
-    step = run_step(channel, *f->host, fault);
+  for (unsigned i = 0; i < (several ? METHODS : 1) && run->count; i++) {
+    if (!immediate && !f->host_words)
+      break;
+    step = run_step(channel, immediate ? run->immediate : *f->host, fault);
     if (step != EMU_NEXT && step != EMU_YIELD)
       return step;
-    consume_words(f, 1);
+    if (!immediate)
+      consume_words(f, 1);
     if (step == EMU_YIELD || !atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
       break;
   }
   return step;
 }
 
-/* Executes one header or some methods. Returns EMU_AGAIN with *empty set if the ring is empty. */
+/* Reads the next word, which is a header or the data of a method, and executes methods. Returns
+ * EMU_AGAIN with *empty set if the ring is empty. */
 static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
                                     struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
-  if (run->count && run->op == METHOD_IMMD)
-    return run_step(channel, run->immediate, fault);
-  uint32_t word;
-  switch (peek_word(channel, &word, fault)) {
-  case FETCH_EMPTY:
-    *empty = true;
-    return EMU_AGAIN;
-  case FETCH_LATER:
-    channel->engine->waiting = true;
-    return EMU_AGAIN;
-  case FETCH_FAULT:
-    return EMU_FAULT;
-  case FETCH_WORDS:
-    break;
+  if (!run->count || run->op != METHOD_IMMD) {
+    uint32_t word;
+    switch (peek_word(channel, &word, fault)) {
+    case FETCH_EMPTY:
+      *empty = true;
+      return EMU_AGAIN;
+    case FETCH_LATER:
+      channel->engine->waiting = true;
+      return EMU_AGAIN;
+    case FETCH_FAULT:
+      return EMU_FAULT;
+    case FETCH_WORDS:
+      break;
+    }
+    if (!run->count) {
+      if (!decode_header(channel, word, channel->engine->fetch.gpu, fault))
+        return EMU_FAULT;
+      if (emu_adversary.on || !channel->engine->fetch.host_words)
+        return EMU_NEXT; /* the fetch may be delayed, or has not reached the data */
+    }
+    if (is_bulk(channel))
+      return run_bulk(channel, fault);
   }
-  if (!run->count)
-    return decode_header(channel, word, channel->engine->fetch.gpu, fault) ? EMU_NEXT : EMU_FAULT;
-  if (is_bulk(channel))
-    return run_bulk(channel, fault);
   return run_methods(channel, fault);
 }
 
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   struct emu_fault fault;
   enum { STEPS_PER_CLOCK = 32, INSTRUCTIONS_PER_CLOCK = 10000 };
-  uint64_t end = emu_turn_end(channel);
+  const uint64_t end = emu_turn_end(channel);
   uint64_t looked = atomic_load(&emu_engine.instructions);
   unsigned steps = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
+  channel->engine->turn_end = end;
   channel->engine->waiting = false;
   if (!channel->engine->pin.held)
     drop_host_words(channel);

@@ -15,6 +15,7 @@
 #include "emulator/engine/report.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/address_space.h"
+#include "emulator/modes/checks.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
@@ -82,11 +83,8 @@ static bool check_window(const struct emu_launch *launch, const char *name, uint
   return refuse_descriptor(fault, launch, what);
 }
 
-/* Checks both windows. If they were not set they are equal, so they overlap. Generic accesses could
- * not reach a buffer inside a window, and a board would return wrong results (command-stream.md
- * 4.2). */
-static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
-                          struct emu_fault *fault) {
+/* Checks both windows. If they were not set they are equal, so they overlap. */
+static bool check_windows(const struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
   uint64_t distance = shared > local ? shared - local : local - shared;
   if (distance < SHADER_WINDOW_BYTES) {
@@ -99,9 +97,15 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
     return report_sked(fault, launch, SKED_WINDOW_OVERLAP,
                        "shared and local memory windows overlap (%s)", both);
   }
-  if (!check_window(launch, "shared", shared, fault) ||
-      !check_window(launch, "local", local, fault))
-    return false;
+  return check_window(launch, "shared", shared, fault) &&
+         check_window(launch, "local", local, fault);
+}
+
+/* Checks that no buffer is mapped inside a window. Generic accesses could not reach it, and a board
+ * would return wrong results (command-stream.md 4.2). */
+static bool check_inside_windows(struct emu_as *as, const struct emu_launch *launch,
+                                 struct emu_fault *fault) {
+  const uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
   const uint64_t insertions = atomic_load(&as->insertions);
   if (as->clear_windows.shared == shared && as->clear_windows.local == local &&
       as->clear_windows.insertions == insertions)
@@ -245,9 +249,9 @@ bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
 }
 
 /* Checks the sizes of local memory, and that the pool at SET_SHADER_LOCAL_MEMORY is large enough
- * and mapped (command-stream.md 4.3, 5.5). */
-static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
-                        const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+ * (command-stream.md 4.3, 5.5). */
+static bool check_local(const struct emu_shader_state *state, const uint32_t *qmd,
+                        struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
   uint64_t high = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
   launch->sm.local_low = (uint32_t)low;
@@ -269,15 +273,21 @@ static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
         "local memory total: %llu bytes per thread need %llu per TPC, but the pool has %llu",
         (unsigned long long)thread, (unsigned long long)tpc,
         (unsigned long long)state->local_bytes_per_tpc);
-  return emu_local_pool(as, state, fault);
+  return true;
 }
 
-/* command-stream.md 5.3 */
+static uint32_t valid_banks(const uint32_t *qmd) {
+  uint32_t banks = 0;
+  for (unsigned i = 0; i < QMD_CONSTANT_BANKS; i++)
+    banks |= qmd_get(qmd, QMD_CONSTANT_BUFFER_VALID(i)) << i;
+  return banks;
+}
+
+/* Finds launch->banks (command-stream.md 5.3). */
 static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_launch *launch,
                          struct emu_fault *fault) {
-  for (unsigned i = 0; i < QMD_CONSTANT_BANKS; i++) {
-    if (!qmd_get(qmd, QMD_CONSTANT_BUFFER_VALID(i)))
-      continue;
+  for (uint32_t left = launch->banks; left; left &= left - 1) {
+    const unsigned i = (unsigned)__builtin_ctz(left);
     uint64_t address = (uint64_t)qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(i)) << 32 |
                        qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(i));
     uint32_t bytes = qmd_get(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(i)) << QMD_CONSTANT_SIZE_SHIFT;
@@ -288,7 +298,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       return refuse_descriptor(fault, launch,
                                "the address of a constant bank is not a multiple of 64");
     struct sm_range range;
-    if (!emu_mmu_range(as, address, &range)) {
+    if (!emu_mmu_engine_range(as, address, &range)) {
       emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
                     "read of constant bank %u at 0x%llx: no mapping", i,
                     (unsigned long long)address);
@@ -305,7 +315,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
 
 bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
                    struct emu_fault *fault) {
-  struct emu_launch launch = {.qmd_address = qmd_address};
+  struct emu_launch launch = {.qmd_address = qmd_address, .banks = valid_banks(qmd)};
   return decode_banks(as, qmd, &launch, fault);
 }
 
@@ -393,12 +403,11 @@ static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
   return true;
 }
 
-bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
-                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
-  memset(launch, 0, sizeof(*launch));
-  launch->qmd_address = qmd_address;
+/* Decodes and checks all that depends only on the descriptor, without the words of its constant
+ * banks, and on the state. */
+static bool decode_fields(const struct emu_shader_state *state, const uint32_t *qmd,
+                          struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
-  g->memory = (struct sm_memory){.find = emu_mmu_range, .space = as, .unmappings = &as->unmappings};
   g->program = (uint64_t)qmd_get(qmd, QMD_PROGRAM_ADDRESS_UPPER) << 32 |
                qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
   g->shared_window = state->shared_window;
@@ -408,6 +417,7 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   g->sampler_of_header = qmd_get(qmd, QMD_SAMPLER_INDEX) == QMD_SAMPLER_VIA_HEADER_INDEX;
   g->sm_count = emu_board()->sms;
   g->time_ns = emu_time_ns;
+  g->watch = emu_watch();
   launch->invalidate_code = qmd_get(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE);
   launch->one_at_a_time = qmd_get(qmd, QMD_SEQUENTIALLY_RUN_CTAS);
   if (qmd_get(qmd, QMD_QMD_MAJOR_VERSION) != QMD_MAJOR_VERSION_VALUE ||
@@ -416,13 +426,46 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   if (g->program % TEXT_ALIGN)
     return report_sked(fault, launch, SKED_PROGRAM_OFFSET,
                        "program address 0x%llx is not 128-aligned", (unsigned long long)g->program);
-  if (!check_windows(as, launch, fault) || !check_raster(qmd, launch, fault) ||
+  if (!check_windows(launch, fault) || !check_raster(qmd, launch, fault) ||
       !check_threads(qmd, launch, fault) || !check_sms(qmd, launch, fault) ||
       !check_shared(qmd, launch, fault) || !check_reserved(qmd, launch, fault) ||
-      !check_pools(launch, fault) || !check_local(as, state, qmd, launch, fault) ||
-      !decode_banks(as, qmd, launch, fault) || !decode_releases(qmd, launch, fault) ||
-      !decode_scheduling(qmd, launch, fault))
+      !check_pools(launch, fault) || !check_local(state, qmd, launch, fault) ||
+      !decode_releases(qmd, launch, fault) || !decode_scheduling(qmd, launch, fault))
     return false;
   launch->per_sm = ctas_per_sm(qmd, g);
+  launch->banks = valid_banks(qmd);
   return true;
+}
+
+/* Returns whether decode_fields would have the same result as for the last descriptor. DEBUG_ID,
+ * which drivers use to number launches, means nothing to the hardware. */
+static bool is_decoded(const struct emu_shader_state *state, const uint32_t *qmd,
+                       const struct emu_launch *launch) {
+  static const unsigned banks[] = {QMD_CONSTANT_BUFFER_ADDR_LOWER(0)};
+  static const unsigned end[] = {QMD_DEBUG_ID_UPPER};
+  enum { BANK_WORDS = 2 * QMD_CONSTANT_BANKS };
+  const unsigned first = banks[1] / 32, after = first + BANK_WORDS;
+  return launch->decoded && !memcmp(qmd, launch->qmd, first * sizeof(qmd[0])) &&
+         !memcmp(qmd + after, launch->qmd + after, (end[1] / 32 - after) * sizeof(qmd[0])) &&
+         !memcmp(state, &launch->state, sizeof(*state));
+}
+
+bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
+                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  const bool decoded = is_decoded(state, qmd, launch);
+  if (!decoded)
+    memset(launch, 0, sizeof(*launch));
+  launch->qmd_address = qmd_address;
+  launch->sm.memory =
+      (struct sm_memory){.find = emu_mmu_range, .space = as, .unmappings = &as->unmappings};
+  if (!decoded) {
+    if (!decode_fields(state, qmd, launch, fault))
+      return false;
+    memcpy(launch->qmd, qmd, sizeof(launch->qmd));
+    launch->state = *state;
+    launch->decoded = true;
+  }
+  return check_inside_windows(as, launch, fault) &&
+         (!emu_qmd_uses_local(qmd) || emu_local_pool(as, state, fault)) &&
+         decode_banks(as, qmd, launch, fault);
 }

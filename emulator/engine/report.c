@@ -76,12 +76,6 @@ static void write_32(uint32_t *memory, const struct emu_report *r) {
   }
 }
 
-bool emu_report_misaligned(const struct emu_report *r) {
-  return r->address % (r->timestamp ? sizeof(struct semaphore_report)
-                       : r->wide    ? sizeof(uint64_t)
-                                    : sizeof(uint32_t));
-}
-
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault) {
   const void *host =

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
 struct emu_as;
@@ -32,6 +33,10 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault);
 /* Returns whether the address is not a multiple of the number of bytes written: 4, 8 or 16. */
-bool emu_report_misaligned(const struct emu_report *report);
+static inline bool emu_report_misaligned(const struct emu_report *report) {
+  return report->address % (report->timestamp ? sizeof(struct semaphore_report)
+                            : report->wide    ? sizeof(uint64_t)
+                                              : sizeof(uint32_t));
+}
 
 #endif

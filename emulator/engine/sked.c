@@ -52,26 +52,18 @@ static void drop_held(struct emu_held_qmd **link) {
   free(held);
 }
 
-/* Reads a descriptor through the scheduler's cache. */
-static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qmd,
-                     struct emu_fault *fault) {
-  if (!emu_qmd_read(channel->as, address, qmd, fault))
-    return false;
-  emu_stale_descriptor(channel->as, address, qmd);
-  return true;
-}
-
 /* Returns the scheduler's copy of a descriptor, and makes one if there is none. Returns NULL with
  * *fault set on an error. */
 static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64_t address,
                                              const struct emu_shader_state *shader,
                                              struct emu_fault *fault) {
-  uint32_t qmd[QMD_WORDS];
   struct emu_held_qmd **link = find_held(channel, address);
   if (*link)
     return link;
-  if (!read_qmd(channel, address, qmd, fault))
+  const uint32_t *qmd = emu_qmd_find(channel->as, address, fault);
+  if (!qmd)
     return NULL;
+  qmd = emu_stale_descriptor(channel->as, address, qmd);
   unsigned count = 0;
   for (const struct emu_held_qmd *h = channel->engine->held; h; h = h->next)
     count++;
@@ -94,19 +86,20 @@ static bool start_if_due(struct emu_channel *channel, struct emu_held_qmd **link
   const struct emu_held_qmd *held = *link;
   if (held->dependences || (held->requires_scheduling && !held->scheduled))
     return true;
-  bool good = emu_grid_launch(channel, held->address, &held->shader, fault);
+  const uint32_t *qmd = emu_qmd_find(channel->as, held->address, fault);
+  bool good = qmd && emu_grid_launch(channel, held->address, qmd, &held->shader, fault);
   drop_held(link);
   return good;
 }
 
 bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
                        const struct emu_shader_state *shader, struct emu_fault *fault) {
-  uint32_t qmd[QMD_WORDS];
   if (!*find_held(channel, address)) {
-    if (!read_qmd(channel, address, qmd, fault))
+    const uint32_t *qmd = emu_qmd_find(channel->as, address, fault);
+    if (!qmd)
       return false;
-    if (!qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
-      return emu_grid_launch(channel, address, shader, fault);
+    if (!qmd_get(emu_stale_descriptor(channel->as, address, qmd), QMD_DEPENDENCE_COUNTER))
+      return emu_grid_launch(channel, address, qmd, shader, fault);
   }
   struct emu_held_qmd **link = hold_descriptor(channel, address, shader, fault);
   if (!link)

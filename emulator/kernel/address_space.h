@@ -39,6 +39,7 @@ struct emu_as {
   _Atomic uint32_t unmappings;  /* so far; includes mappings that moved or hide a part of an area */
   struct emu_mapping *unmapped; /* removed mappings that are still pinned */
   struct emu_code *code;        /* engine thread only */
+  struct emu_recent recent;     /* engine thread only */
   struct {
     uint64_t shared, local, insertions;
   } clear_windows; /* have no buffer while insertions equals the other; engine thread only */

@@ -211,11 +211,8 @@ uint64_t emu_inject_free_bytes(uint64_t all) {
   return f && f->kind == KIND_MEMORY && f->bytes < all ? f->bytes : all;
 }
 
-bool emu_inject_loss(enum emu_place place, uint32_t notifier, struct emu_fault *fault) {
-  if (!emu_injected(place))
-    return false;
+void emu_inject_stop(uint32_t notifier, struct emu_fault *fault) {
   emu_fault_set(fault, notifier, 0, "the channel was lost");
-  return true;
 }
 
 int emu_inject_open(const char *path) {

@@ -66,8 +66,16 @@ uint64_t emu_inject_free_bytes(uint64_t all);
 static inline bool emu_injected(enum emu_place place) {
   return __builtin_expect(emu_inject.place == place, 0);
 }
-/* Like emu_injected, but also sets *fault, which stops the channel. */
-bool emu_inject_loss(enum emu_place place, uint32_t notifier, struct emu_fault *fault);
+/* Sets *fault, which stops the channel. */
+void emu_inject_stop(uint32_t notifier, struct emu_fault *fault);
+/* Like emu_injected, but also stops the channel. */
+static inline bool emu_inject_loss(enum emu_place place, uint32_t notifier,
+                                   struct emu_fault *fault) {
+  const bool lost = emu_injected(place);
+  if (lost)
+    emu_inject_stop(notifier, fault);
+  return lost;
+}
 
 /* Returns the error with which opening a node fails: 0 or -errno. */
 int emu_inject_open(const char *path);

@@ -69,12 +69,10 @@ struct emu_stale_bank {
 
 static struct sm_l1_caches *l1;
 
-/* Returns the caches of an address space, which are created when first needed. Returns NULL if out
- * of memory, or outside adversarial mode unless a fault of the caches of textures is planted. */
-static struct emu_stale *get_caches(struct emu_as *as) {
+/* Returns the caches of an address space, which are created when first needed, or NULL if out of
+ * memory. */
+static struct emu_stale *create_caches(struct emu_as *as) {
   static uint64_t spaces;
-  if (!emu_adversary.on && !emu_texture_is_stale())
-    return NULL;
   if (!l1)
     l1 = sm_l1_create(emu_board()->sms, emu_adversary.seed);
   if (!l1 || as->stale)
@@ -84,6 +82,12 @@ static struct emu_stale *get_caches(struct emu_as *as) {
     as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
   sm_l1_invalidate_all(l1); /* a freed emu_as may have had the same host address */
   return as->stale;
+}
+
+/* Like create_caches, but returns NULL outside adversarial mode unless a fault of the caches of
+ * textures is planted. */
+static struct emu_stale *get_caches(struct emu_as *as) {
+  return emu_adversary.on || emu_texture_is_stale() ? create_caches(as) : NULL;
 }
 
 bool emu_stale_code(struct emu_as *as) {
@@ -108,24 +112,23 @@ static struct descriptor *find_descriptor(struct emu_stale *stale, uint64_t addr
   return NULL;
 }
 
-void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd) {
+const uint32_t *emu_stale_descriptor(struct emu_as *as, uint64_t address, const uint32_t *qmd) {
   struct emu_stale *stale = get_caches(as);
   if (!stale)
-    return;
+    return qmd;
   struct descriptor *d = find_descriptor(stale, address);
-  if (d) {
-    memcpy(qmd, d->qmd, sizeof(d->qmd));
-    return;
+  if (!d) {
+    d = &stale->descriptor[emu_adversary_below(&stale->random, DESCRIPTORS)];
+    d->address = address;
+    memcpy(d->qmd, qmd, sizeof(d->qmd));
   }
-  d = &stale->descriptor[emu_adversary_below(&stale->random, DESCRIPTORS)];
-  d->address = address;
-  memcpy(d->qmd, qmd, sizeof(d->qmd));
+  return d->qmd;
 }
 
 void emu_stale_prefetch(struct emu_as *as, uint64_t address) {
-  uint32_t qmd[QMD_WORDS];
   struct emu_fault ignored;
-  if (get_caches(as) && emu_qmd_read(as, address, qmd, &ignored))
+  const uint32_t *qmd = get_caches(as) ? emu_qmd_find(as, address, &ignored) : NULL;
+  if (qmd)
     emu_stale_descriptor(as, address, qmd);
 }
 
@@ -148,7 +151,7 @@ void emu_stale_start(struct emu_as *as, uint64_t address, uint32_t *qmd) {
     return;
   if (emu_adversary_one_in(&stale->random, LOSS))
     emu_stale_drop_descriptor(as, address);
-  emu_stale_descriptor(as, address, qmd);
+  memmove(qmd, emu_stale_descriptor(as, address, qmd), QMD_BYTES);
   if (qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE) && qmd_get(qmd, QMD_DEPENDENT_QMD0_PREFETCH))
     emu_stale_prefetch(as, (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT);
 }

@@ -23,15 +23,16 @@ void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what);
 /* Invalidates one texture header or sampler of a channel. */
 void emu_stale_drop_texture(const struct emu_channel *channel, enum sm_l1_kind kind,
                             uint32_t index);
-/* Replaces the contents of a descriptor by those in the scheduler's cache, or caches them. */
-void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd);
+/* Returns the descriptor in the scheduler's cache. If there is none, caches the one at qmd. Without
+ * a cache, returns qmd. */
+const uint32_t *emu_stale_descriptor(struct emu_as *as, uint64_t address, const uint32_t *qmd);
 /* Reads a descriptor into the scheduler's cache. */
 void emu_stale_prefetch(struct emu_as *as, uint64_t address);
 /* Drop one descriptor or all descriptors from the cache. */
 void emu_stale_drop_descriptor(struct emu_as *as, uint64_t address);
 void emu_stale_drop_descriptors(struct emu_as *as);
-/* Calls emu_stale_descriptor for a grid that starts, after the cache may have lost the
- * descriptor. */
+/* Replaces the descriptor of a grid that starts by that in the scheduler's cache, after the cache
+ * may have lost it. */
 void emu_stale_start(struct emu_as *as, uint64_t address, uint32_t *qmd);
 /* Sets up the caches and constant banks of a decoded grid. Returns the banks, which the grid owns,
  * or NULL if there are none. */

@@ -24,7 +24,7 @@ static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
       &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + offset, .value = 1});
 }
 
-/* Each row makes one field of a good descriptor invalid. */
+/* Each row makes one field of a good descriptor invalid, which has been launched before. */
 static void invalid_descriptor_fields_fault(void **state) {
 #define FIELD(name)                                                                                \
 #name, {                                                                                         \
@@ -70,9 +70,11 @@ static void invalid_descriptor_fields_fault(void **state) {
     uint32_t *q = fixture_qmd(f, 0);
     qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
     qmd_set(q, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE, 42);
-    qmd_set(q, rows[i].field[0], rows[i].field[1], rows[i].value);
     push_compute_setup(&f->ch);
     fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+    fixture_run(f);
+    qmd_set(q, rows[i].field[0], rows[i].field[1], rows[i].value);
+    fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
     submit(&f->c, &f->ch);
     bool mmu = strncmp(rows[i].message, "read", 4) == 0;
     assert_true(wait_fault(&f->ch, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION));
@@ -80,9 +82,60 @@ static void invalid_descriptor_fields_fault(void **state) {
     if (strncmp(fault.message, rows[i].message, strlen(rows[i].message)) != 0)
       print_error("%s: %s\n", rows[i].name, fault.message);
     assert_memory_equal(fault.message, rows[i].message, strlen(rows[i].message));
-    assert_int_equal(*word_at(f, 0), 0);
+    assert_int_equal(*word_at(f, 0), 1);
     fixture_teardown(state);
   }
+}
+
+static void launch_again(struct fixture *f) {
+  fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
+  fixture_run(f);
+}
+
+/* The engine decodes only what differs from the last launch. */
+static void changes_between_launches_count(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  const uint64_t bank = f->code.va + 0x8000;
+  for (uint32_t i = 0; i < 3; i++)
+    *(uint32_t *)((char *)f->code.cpu + 0x8000 + i * 64) = 70 + i;
+  qmd_make(q, adder(f, 0, 0), bank, 3);
+  push_compute_setup(&f->ch);
+  launch_again(f);
+  launch_again(f);
+  assert_int_equal(*word_at(f, 0), 6);
+  qmd_set(q, QMD_CTA_RASTER_WIDTH, 5);
+  launch_again(f);
+  assert_int_equal(*word_at(f, 0), 11);
+  qmd_set(q, QMD_PROGRAM_ADDRESS_LOWER, (uint32_t)adder(f, 1, 8));
+  launch_again(f);
+  assert_int_equal(*word_at(f, 0), 11);
+  assert_int_equal(*word_at(f, 8), 5);
+  qmd_set(q, QMD_RELEASE0_ADDRESS_LOWER, (uint32_t)f->data.va + 256);
+  qmd_set(q, QMD_RELEASE0_ADDRESS_UPPER, (uint32_t)(f->data.va >> 32));
+  qmd_set(q, QMD_RELEASE0_STRUCTURE_SIZE, 1);
+  qmd_set(q, QMD_RELEASE0_ENABLE, 1);
+  for (uint32_t payload = 7; payload < 9; payload++) {
+    qmd_set(q, QMD_RELEASE0_PAYLOAD_LOWER, payload);
+    launch_again(f);
+    assert_int_equal(*word_at(f, 256), payload);
+  }
+  qmd_make(q,
+           fixture_program(
+               f, 2, &(struct fake_program){.operation = FAKE_BANK, .address = f->data.va + 16}),
+           bank, 1);
+  for (uint32_t i = 0; i < 3; i++) {
+    qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER_0, (uint32_t)bank + i * 64);
+    launch_again(f);
+    assert_int_equal(*word_at(f, 16), 70 + i);
+  }
+  /* The state of the front end: both windows at one address. */
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A,
+              WINDOW_SHARED_HIGH);
+  fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+  assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 24:", 16);
 }
 
 static void too_many_registers_fault(void **state) {
@@ -564,6 +617,7 @@ static void interrupt_signals_event_and_counters_count(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(invalid_descriptor_fields_fault),
+      TEST(changes_between_launches_count),
       TEST(too_many_registers_fault),
       cmocka_unit_test(invalid_window_addresses_fault),
       TEST(unmapped_local_memory_pool_faults),
