@@ -90,6 +90,7 @@ struct emu_grid {
   struct emu_shader_state shader;
   uint32_t qmd[QMD_WORDS];  /* contents at the launch */
   struct emu_launch launch; /* decoded when the grid starts; before, that of an earlier grid */
+  uint64_t invalidations;   /* of code, when launch.sm.like was chosen */
   struct sm_fault fault;
   struct sm_cta *preempted[RESIDENT_MAX];     /* ring */
   uint64_t open[OPEN_CTAS];                   /* CTAs that may start next, in any order */
@@ -117,6 +118,8 @@ struct emu_worker_pool {
 };
 
 /* ---- code ---- */
+
+static uint64_t invalidations; /* of code, in all address spaces; engine thread only */
 
 void emu_code_put(struct emu_code *code) {
   if (atomic_fetch_sub(&code->users, 1) > 1)
@@ -149,6 +152,7 @@ static struct emu_code *code_get(struct emu_as *as) {
 void emu_code_invalidate(struct emu_as *as) {
   if (!as->code)
     return;
+  invalidations++;
   if (atomic_load(&as->code->users) == 1) {
     sm_code_invalidate(as->code->sm);
   } else {
@@ -298,6 +302,20 @@ void emu_grids_drop(struct emu_channel *channel) {
   atomic_store(&channel->engine->resident_ctas, 0);
 }
 
+/* Sets the code and the numbers of a decoded grid. If the launch was decoded for an earlier grid,
+ * the number of that remains, unless what its CTAs have left may be of no use or of another mode.
+ */
+static void number_grid(struct emu_grid *grid) {
+  static uint64_t launches; /* engine thread only */
+  struct sm_grid *sm = &grid->launch.sm;
+  sm->launch = ++launches;
+  if (!sm->like || sm->watch || sm->l1 || sm->code != grid->code->sm ||
+      grid->invalidations != invalidations)
+    sm->like = sm->launch;
+  sm->code = grid->code->sm;
+  grid->invalidations = invalidations;
+}
+
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                        struct emu_fault *fault) {
   const uint32_t *now = emu_qmd_find(channel->as, grid->qmd_address, fault);
@@ -329,9 +347,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address, "the host is out of memory");
     return false;
   }
-  grid->launch.sm.code = grid->code->sm;
-  static uint64_t launches; /* engine thread only */
-  grid->launch.sm.launch = ++launches;
+  number_grid(grid);
   grid->launch.sm.pools_of = channel;
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];

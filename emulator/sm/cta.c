@@ -113,7 +113,15 @@ static void fill_with_leftovers(struct sm_warp *w) {
     r[k] = sm_l1_leftover(grid->l1);
 }
 
-/* Sets what is the same for this warp in all CTAs of the grid. */
+static void bind_banks(struct sm_warp *w) {
+  const struct sm_grid *grid = w->cta->grid;
+  for (unsigned k = 0; k < SM_BANKS; k++) {
+    w->bank[k].data = grid->bank[k].data;
+    w->bank[k].size = grid->bank[k].data ? grid->bank[k].size : 0;
+  }
+}
+
+/* Sets what is the same for this warp in all CTAs of like grids. */
 static void bind_warp(struct sm_cta *cta, uint32_t index) {
   const struct sm_grid *grid = cta->grid;
   struct sm_warp *w = sm_warp_at(cta, index);
@@ -124,10 +132,6 @@ static void bind_warp(struct sm_cta *cta, uint32_t index) {
   w->lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
   w->active[1] = SM_ALL_LANES;
   w->page = NULL;
-  for (unsigned k = 0; k < SM_BANKS; k++) {
-    w->bank[k].data = grid->bank[k].data;
-    w->bank[k].size = grid->bank[k].data ? grid->bank[k].size : 0;
-  }
   w->shared = cta->shared;
   w->shared_bytes = grid->shared_bytes;
   w->local_high = round_up_16(grid->local_high);
@@ -175,8 +179,9 @@ static void start_warp(struct sm_warp *w) {
     fill_with_leftovers(w);
 }
 
-struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
-                            uint32_t y, uint32_t z) {
+/* Takes a CTA from the pool, or creates one, and sets it up for the grid. Returns NULL like
+ * sm_cta_start. */
+static struct sm_cta *set_up_cta(struct sm_worker *worker, const struct sm_grid *grid) {
   uint64_t threads = (uint64_t)grid->block[0] * grid->block[1];
   if (threads > SM_MAX_THREADS || grid->block[2] > SM_MAX_THREADS)
     return NULL;
@@ -206,39 +211,54 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
     memset(cta->memory, 0, cta->memory_bytes);
     cta->ur_dirty = cta->tids_for = 0;
   }
-  const bool again = !fresh && grid->launch && cta->launch == grid->launch;
-  cta->reuses = again ? cta->reuses + 1 : 0;
-  if (!again)
-    cta->entry = NULL;
-  else if (cta->reuses == MANY && !grid->watch && !grid->l1)
-    cta->entry = sm_code_entry(grid->code, grid->program, grid->registers);
-  cta->launch = grid->launch;
+  cta->grid = grid;
+  cta->like = grid->like;
+  cta->reuses = 0;
+  cta->entry = NULL;
   cta->stride = stride;
+  cta->threads = (uint32_t)threads;
+  cta->warps = warps;
+  cta->range_count = cta->range_turn = 0;
+  cta->last.size = 0;
+  for (uint32_t k = 0; k < warps; k++)
+    bind_warp(cta, k);
+  set_tids(cta, grid->block);
+  return cta;
+}
+
+struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
+                            uint32_t y, uint32_t z) {
+  struct sm_cta *cta = worker->pool;
+  const bool again = cta && grid->like && cta->like == grid->like;
+  const bool same_banks = again && cta->launch == grid->launch;
+  if (again) {
+    worker->pool = cta->next;
+    if (++cta->reuses == MANY && !grid->watch && !grid->l1)
+      cta->entry = sm_code_entry(grid->code, grid->program, grid->registers);
+  } else if (!(cta = set_up_cta(worker, grid))) {
+    return NULL;
+  }
+  cta->launch = grid->launch;
   cta->grid = grid;
   cta->worker = worker;
   cta->sm_id = grid->l1 ? sm_l1_pick(grid->l1) : worker->sm_id;
   cta->id[0] = x, cta->id[1] = y, cta->id[2] = z;
-  cta->threads = (uint32_t)threads;
-  cta->warps = warps;
   cta->exited = cta->turn = 0;
   cta->clock = 0;
   cta->bars_in_use = 0;
-  if (!again) {
-    cta->range_count = cta->range_turn = 0;
-    cta->last.size = 0;
-  }
-  memset(cta->shared, 0, grid->shared_bytes);
+  if (grid->shared_bytes)
+    memset(cta->shared, 0, grid->shared_bytes);
   for (uint32_t k = 0; grid->l1 && k + sizeof(uint32_t) <= grid->shared_bytes;
        k += sizeof(uint32_t)) {
     const uint32_t leftover = sm_l1_leftover(grid->l1);
     memcpy(cta->shared + k, &leftover, sizeof leftover);
   }
-  for (uint32_t k = 0; k < warps; k++) {
-    if (!again)
-      bind_warp(cta, k);
-    start_warp(sm_warp_at(cta, k));
+  for (uint32_t k = 0; k < cta->warps; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k);
+    if (!same_banks)
+      bind_banks(w);
+    start_warp(w);
   }
-  set_tids(cta, grid->block);
   if (grid->watch && !sm_watch_start(cta)) {
     free_cta(cta);
     return NULL;

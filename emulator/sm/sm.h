@@ -90,10 +90,7 @@ struct sm_watch;
 struct sm_grid {
   struct sm_code *code;
   struct sm_memory memory;
-  /* A number that no other grid of the process has: a CTA of the same grid then finds in the
-   * worker's memory what the last one has left, and clears only registers that its code may read
-   * before it writes them. 0: each CTA starts from nothing. */
-  uint64_t launch;
+  uint64_t launch;  /* a number that no other grid of the process has */
   uint64_t program; /* GPU virtual address of the entry */
   uint32_t grid[3], block[3];
   struct {
@@ -117,6 +114,11 @@ struct sm_grid {
   /* Check or profile mode, which needs code with notes; else NULL. */
   const struct sm_watch *watch;
   uint32_t first_number; /* check mode: number of the first CTA, counted over all grids */
+  /* The launch of the first grid like this one: the members of like grids are equal, except banks
+   * and launch. A CTA of a like grid finds in the worker's memory what the last one has left, and
+   * clears only registers that its code may read before it writes them. 0: each CTA starts from
+   * nothing. */
+  uint64_t like;
 };
 
 enum sm_fault_kind {

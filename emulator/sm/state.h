@@ -94,9 +94,9 @@ struct sm_bar {
 struct sm_cta {
   struct sm_cta *next; /* in the pool of the worker */
   const struct sm_grid *grid;
-  uint64_t launch;              /* of the grid for which the warps were set up, or 0 */
+  uint64_t launch;              /* of the grid whose banks the warps have, or 0 */
   const struct sm_entry *entry; /* its registers that must be cleared; NULL: all, or not known */
-  uint32_t reuses;              /* CTAs of this grid in this memory before */
+  uint32_t reuses;              /* CTAs of like grids in this memory before */
   struct sm_worker *worker;     /* the one that runs it now */
   uint64_t clock, ahead;        /* both at the end of the last turn; ahead: of the worker's clock */
   uint32_t sm_id;               /* the SM of the board that it runs on */
@@ -123,6 +123,7 @@ struct sm_cta {
   uint8_t *local;
   size_t local_bytes;
   struct sm_shadow *shadow; /* of watched grids: watch.h */
+  uint64_t like;            /* of the grids for which the warps were set up, or 0 */
 };
 
 static inline struct sm_warp *sm_warp_at(const struct sm_cta *cta, uint32_t index) {

@@ -624,6 +624,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
       .code = m->code,
       .memory = {find, m, &m->unmappings},
       .launch = ++launches,
+      .like = launches,
       .program = m->section_at[text],
       .registers = a.registers,
       .barriers = a.barriers,
