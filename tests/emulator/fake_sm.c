@@ -165,6 +165,9 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     __atomic_store_n((uint32_t *)word, first, __ATOMIC_SEQ_CST);
     return SM_DONE;
   }
+  case FAKE_LIKE:
+    *word = g->like;
+    return SM_DONE;
   case FAKE_POOLS: {
     const uint64_t pools[] = {g->headers.address, g->headers.last, g->samplers.address,
                               g->samplers.last, g->sampler_of_header};

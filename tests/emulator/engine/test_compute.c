@@ -138,6 +138,42 @@ static void changes_between_launches_count(void **state) {
   assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 24:", 16);
 }
 
+/* Launches slot 0 and returns the number that its grid has in common with like ones. */
+static uint64_t like_number(struct fixture *f) {
+  launch_again(f);
+  return *word_at(f, 0);
+}
+
+/* A grid may use what another one has left in the SM only if all but its constant banks is equal,
+ * and the code was not invalidated. */
+static void like_grids_have_a_common_number(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(
+      q,
+      fixture_program(f, 0, &(struct fake_program){.operation = FAKE_LIKE, .address = f->data.va}),
+      f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  const uint64_t first = like_number(f);
+  assert_int_equal(like_number(f), first);
+  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER_0, (uint32_t)f->code.va + 0x8040);
+  qmd_set(q, QMD_DEBUG_ID_LOWER, 1);
+  assert_int_equal(like_number(f), first);
+  qmd_set(q, QMD_REGISTER_COUNT_V, 17);
+  const uint64_t changed = like_number(f);
+  assert_int_not_equal(changed, first);
+  assert_int_equal(like_number(f), changed);
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SHADER_CACHES,
+              hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1));
+  const uint64_t invalidated = like_number(f);
+  assert_int_not_equal(invalidated, changed);
+  assert_int_equal(like_number(f), invalidated);
+  qmd_set(q, QMD_INVALIDATE_INSTRUCTION_CACHE, 1);
+  const uint64_t by_descriptor = like_number(f);
+  assert_int_not_equal(by_descriptor, invalidated);
+  assert_int_not_equal(like_number(f), by_descriptor);
+}
+
 static void too_many_registers_fault(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
@@ -618,6 +654,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(invalid_descriptor_fields_fault),
       TEST(changes_between_launches_count),
+      TEST(like_grids_have_a_common_number),
       TEST(too_many_registers_fault),
       cmocka_unit_test(invalid_window_addresses_fault),
       TEST(unmapped_local_memory_pool_faults),
