@@ -165,8 +165,8 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     }
   }
   page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];
-  if (!code->annotated)
-    sm_fuse(page->uop, SM_PAGE_UOPS, core);
+  if (!sm_general_handlers)
+    sm_fuse(page->uop, code->annotated ? sm_page_notes(page) : NULL, SM_PAGE_UOPS, core);
   return page;
 }
 

@@ -63,6 +63,10 @@ struct sm_warp {
   uint8_t *local;         /* the warp's local memory, with words interleaved over the lanes */
   uint32_t local_high;    /* size of the high region, rounded up */
   uint32_t local_high_at; /* offset of the high region in each lane's part of local */
+  /* Watched grids: whether each place of the register file has a record (enum sm_place_state), or
+   * NULL if instructions are counted, or not checked. */
+  uint8_t *place_state;
+  uint64_t *left_to_watchdog; /* of the CTA: instructions up to and including the fault */
   enum sm_event event;
   bool alone; /* the next turn of the warp is without a batch */
 
@@ -174,6 +178,9 @@ const struct sm_entry *sm_code_entry(struct sm_code *code, uint64_t program, uin
 
 /* All code in this cache writes only uniform registers below the returned number. */
 uint32_t sm_code_ur_high(const struct sm_code *code);
+
+/* Set by tests to lower code without specialise.c. */
+extern bool sm_general_handlers;
 
 /* lower.c: sets *u to the instruction at pc, and *note unless note is NULL. */
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,

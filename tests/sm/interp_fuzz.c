@@ -367,7 +367,9 @@ static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker
     }
     memset(expected, 0, sizeof expected);
     sm_core_override = sm_core_build(0);
+    sm_general_handlers = true;
     const enum sm_result result = run_section(worker, &grid, expected);
+    sm_general_handlers = false;
     done += result == SM_DONE;
     grid.code = batched;
     grid.watch = NULL;

@@ -38,6 +38,25 @@ static bool is_pending(struct sm_warp_shadow *ws, unsigned place, enum sm_place_
   return p->lanes & m;
 }
 
+/* Adds a place to the list of a scoreboard. */
+static void add_waiting(struct sm_warp_shadow *ws, uint8_t scoreboard, unsigned place) {
+  if (scoreboard < SM_SCOREBOARDS && ws->waiting_count[scoreboard] < SM_WAITING)
+    ws->waiting[scoreboard][ws->waiting_count[scoreboard]++] = (uint16_t)place;
+}
+
+/* Waits for scoreboards. */
+static void wait_for(struct sm_warp_shadow *ws, uint32_t scoreboards) {
+  for (uint32_t left = scoreboards; left; left &= left - 1) {
+    const unsigned n = (unsigned)__builtin_ctz(left) % SM_SCOREBOARDS;
+    ws->generation[n]++;
+    for (unsigned k = 0; k < ws->waiting_count[n]; k++) {
+      is_pending(ws, ws->waiting[n][k], SM_PLACE_RESULT, 0);
+      is_pending(ws, ws->waiting[n][k], SM_PLACE_SOURCE, 0);
+    }
+    ws->waiting_count[n] = 0;
+  }
+}
+
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
                            const struct sm_pending *p, uint32_t m, bool is_result) {
   const bool predicate = place >= SM_SLOTS;
@@ -77,14 +96,16 @@ static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   }
 }
 
-/* Iterates over the places that an instruction reads or writes. */
+/* Iterates over the places that an instruction reads or writes: over list, or else over use and
+ * preds. */
 struct places {
+  const uint16_t *list, *end;
   const struct sm_use *use;
   unsigned count, at, word;
   uint32_t preds;
 };
 
-static bool next_place(struct places *p, unsigned *place) {
+static bool next_unlisted(struct places *p, unsigned *place) {
   while (p->at < p->count && p->word == p->use[p->at].count) {
     p->at++;
     p->word = 0;
@@ -100,11 +121,26 @@ static bool next_place(struct places *p, unsigned *place) {
   return true;
 }
 
-static struct places reads_of(const struct sm_note *note) {
+static inline bool next_place(struct places *p, unsigned *place) {
+  if (!p->list)
+    return next_unlisted(p, place);
+  if (p->list == p->end)
+    return false;
+  *place = *p->list++;
+  return true;
+}
+
+/* The guard is not among them. */
+static inline struct places reads_of(const struct sm_note *note) {
+  if (note->has_places)
+    return (struct places){.list = note->place, .end = note->place + note->sources};
   return (struct places){.use = note->read, .count = note->read_count, .preds = note->preds_read};
 }
 
-static struct places writes_of(const struct sm_note *note) {
+static inline struct places writes_of(const struct sm_note *note) {
+  if (note->has_places)
+    return (struct places){.list = note->place + note->places_read,
+                           .end = note->place + note->places};
   return (struct places){
       .use = note->write, .count = note->write_count, .preds = note->preds_written};
 }
@@ -124,12 +160,18 @@ static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop
                              .pc = sm_pc_of(w, u)};
 }
 
-/* Returns the union of the states of the places that an instruction reads or writes. */
-static uint8_t state_of(const struct sm_warp_shadow *ws, struct places p) {
-  uint8_t state = 0;
-  for (unsigned place; next_place(&p, &place);)
-    state |= ws->state[place];
-  return state;
+/* Note that an instruction will write, or still reads, a place. */
+static void set_result(struct sm_warp_shadow *ws, unsigned place, const struct sm_pending *p) {
+  ws->result[place] = *p;
+  ws->state[place] |= SM_PLACE_RESULT;
+  add_waiting(ws, p->scoreboard, place);
+}
+
+static void set_source(struct sm_warp_shadow *ws, unsigned place, const struct sm_pending *p) {
+  ws->source[place] = *p;
+  ws->state[place] |= SM_PLACE_SOURCE;
+  add_waiting(ws, p->scoreboard, place);
+  add_waiting(ws, p->result_scoreboard, place);
 }
 
 /* read and written are the union of the states of these places. */
@@ -150,19 +192,19 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
       check_pending(w, u, ws, place, m, note);
   const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
                      note->access != SM_ACCESS_STORE && !note->is_alone;
-  if (note->write_sb < SM_SCOREBOARDS || loads)
-    for (struct places p = writes_of(note); next_place(&p, &place);) {
-      ws->result[place] =
-          pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
-      ws->state[place] |= SM_PLACE_RESULT;
-    }
+  if (note->write_sb < SM_SCOREBOARDS || loads) {
+    const struct sm_pending pending =
+        pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
+    for (struct places p = writes_of(note); next_place(&p, &place);)
+      set_result(ws, place, &pending);
+  }
   /* Uniform registers are read at issue: NVRTC's code overwrites them directly after a store. */
-  if (note->read_sb < SM_SCOREBOARDS)
+  if (note->read_sb < SM_SCOREBOARDS) {
+    const struct sm_pending pending = pending_on(w, u, note, note->read_sb, m);
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      if (place >= SM_SLOT_R) {
-        ws->source[place] = pending_on(w, u, note, note->read_sb, m);
-        ws->state[place] |= SM_PLACE_SOURCE;
-      }
+      if (place >= SM_SLOT_R)
+        set_source(ws, place, &pending);
+  }
 }
 
 /* --- undefined values -------------------------------------------------------------- */
@@ -371,7 +413,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     t = computed_taint(w, u, note, ws, m);
   } else {
     struct taint data = {0};
-    for (unsigned k = 0; k < note->read_count; k++)
+    for (unsigned k = 0; state & SM_PLACE_UNDEFINED && k < note->read_count; k++)
       for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
         add_taint(&data, ws, note->read[k].slot + word, m);
     t.origin = data.origin;
@@ -379,6 +421,8 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
       t.lanes = SM_ALL_LANES;
   }
+  if (!t.lanes && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p)
+    return;
   /* The result is also undefined if the guard is. */
   add_taint(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
   for (struct places p = writes_of(note); next_place(&p, &place);)
@@ -476,14 +520,29 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
   }
 }
 
+/* Returns the union of the states of some places of an instruction. */
+static inline uint8_t states(const struct sm_warp_shadow *ws, const struct sm_note *note,
+                             unsigned first, unsigned end) {
+  uint8_t state = 0;
+#pragma GCC unroll 1
+  for (unsigned k = first; k < end; k++)
+    state |= ws->state[note->place[k]];
+  return state;
+}
+
 static void check_fully(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                         struct sm_warp_shadow *ws) {
   const uint32_t m = sm_lanes_of(w, u);
-  const uint8_t read = state_of(ws, reads_of(note)) | ws->state[SM_SLOTS + u->guard];
-  const uint8_t written = state_of(ws, writes_of(note));
+  uint8_t read = UINT8_MAX, written = UINT8_MAX; /* look at each place */
+  if (note->has_places) {
+    read = states(ws, note, 0, note->places_read);
+    written = states(ws, note, note->places_read, note->places);
+  }
   check_scoreboards(w, u, note, ws, m, read, written);
   check_values(w, u, note, ws, m, read | written);
   sm_check_pointers(w, u, note, m, read | written);
+  if (!note->is_special)
+    return;
   const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
   if (note->handler == SM_H_warpsync)
     check_warpsync(w, u, chosen);
@@ -505,20 +564,11 @@ static void check_fully(struct sm_warp *w, const struct sm_uop *u, const struct 
     sm_check_order(w, note);
 }
 
-static uint8_t states(const struct sm_warp_shadow *ws, const struct sm_note *note, unsigned first,
-                      unsigned end) {
-  uint8_t state = 0;
-  for (unsigned k = first; k < end; k++)
-    state |= ws->state[note->place[k]];
-  return state;
-}
-
 /* Checks an instruction that only computes, if no place has a record of more than a pointer, except
  * that results may replace undefined values. Returns false otherwise. */
 static inline bool check_plain(struct sm_warp *w, const struct sm_uop *u,
                                const struct sm_note *note, struct sm_warp_shadow *ws) {
-  static const struct taint none = {0};
-  const uint8_t read = states(ws, note, 0, note->places_read) | ws->state[SM_SLOTS + u->guard];
+  const uint8_t read = states(ws, note, 0, note->places_read);
   const uint8_t written = states(ws, note, note->places_read, note->places);
   if ((read | (written & ~SM_PLACE_UNDEFINED)) & ~SM_PLACE_POINTER)
     return false;
@@ -527,15 +577,15 @@ static inline bool check_plain(struct sm_warp *w, const struct sm_uop *u,
   const uint32_t m = sm_lanes_of(w, u);
   if (m && written & SM_PLACE_UNDEFINED)
     for (unsigned k = note->places_read; k < note->places; k++)
-      define_place(ws, note->place[k], m, &none);
+      set_undefined(ws, note->place[k],
+                    note->place[k] < SM_SLOT_R ? 0 : ws->undefined[note->place[k]] & ~m);
   sm_check_pointers(w, u, note, m, read | written);
   return true;
 }
 
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
-  for (uint32_t left = note->wait_mask; left; left &= left - 1)
-    ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
+  wait_for(ws, note->wait_mask);
   if (!note->is_plain || !check_plain(w, u, note, ws))
     check_fully(w, u, note, ws);
 }

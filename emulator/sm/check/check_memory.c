@@ -190,7 +190,7 @@ static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
 
 bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                     const struct sm_texel *texel) {
-  struct sm_note note = sm_page_notes(w->page)[u - w->page->uop];
+  struct sm_note note = *sm_note_of(w, u);
   const uint32_t bytes = texel->bytes & (texel->bytes - 1) ? sizeof(uint32_t) : texel->bytes;
   pthread_mutex_t *held = NULL;
   bool undefined = false;
@@ -218,7 +218,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
 }
 
 void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes) {
-  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  const struct sm_note *note = sm_note_of(w, u);
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   for (unsigned k = 0; lanes && k < note->write_count; k++)
     for (unsigned word = 0; word < note->write[k].count; word++) {
@@ -250,6 +250,11 @@ static enum sm_space space_of(struct sm_access *a) {
 /* Returns the lanes after the first whose address follows that of the lane before them. */
 static uint32_t following_lanes(const uint64_t *address, uint32_t bytes) {
   uint32_t follows = 0;
+  uint64_t differ = 0, next = address[0];
+  for (unsigned i = 0; i < SM_LANES; i++, next += bytes)
+    differ |= address[i] ^ next;
+  if (!differ)
+    return SM_ALL_LANES & ~1u;
   for (unsigned i = 1; i < SM_LANES; i++)
     follows |= (uint32_t)(address[i] - address[i - 1] == bytes) << i;
   return follows;
@@ -321,16 +326,14 @@ static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t
   return undefined;
 }
 
-static uint32_t lowest_two(uint32_t m) {
-  const uint32_t rest = m & (m - 1);
-  return m & ~(rest & (rest - 1));
+static uint32_t lowest(uint32_t m) {
+  return m & (0u - m);
 }
 
-/* Returns whether all lanes of m read the same global memory through the same pointer. Checking two
- * of them has the results of checking all: the second one can only race if the first one does or is
- * the work-item that wrote the memory, and the record has one of them and by_several. */
+/* Returns whether all lanes of m read the same global memory through the same pointer. Checking the
+ * first one has the results of checking all, because the record has it and by_several. Only if it
+ * is the work-item that wrote the memory, the next one has to be checked as well. */
 static bool is_one_address(const struct sm_access *a, const uint64_t *address, uint32_t m) {
-  uint64_t differ = 0;
   if (a->note->access != SM_ACCESS_LOAD || !m || !a->one_pointer ||
       (a->note->space != SM_SPACE_GLOBAL && a->note->space != SM_SPACE_GENERIC))
     return false;
@@ -339,15 +342,23 @@ static bool is_one_address(const struct sm_access *a, const uint64_t *address, u
   if (first - grid->shared_window < SM_WINDOW_BYTES || first - grid->local_window < SM_WINDOW_BYTES)
     return false;
   FOR_MASK(i, m)
-  differ |= address[i] ^ first;
-  return !differ;
+  if (address[i] != first)
+    return false;
+  return true;
 }
 
-/* Checks the lanes of m: two of them if all of them read the same memory. */
+/* Checks the lanes of m: one or two of them if all of them read the same memory. */
 static uint32_t check_equal_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
   if (!is_one_address(a, c->address, m))
     return check_lanes(a, c, m);
-  return check_lanes(a, c, lowest_two(m)) ? m : 0;
+  const uint32_t first = lowest(m);
+  a->several = m != first;
+  a->by_writer = false;
+  const uint32_t undefined = check_lanes(a, c, first);
+  a->several = false;
+  if (a->by_writer)
+    check_lanes(a, c, lowest(m & ~first));
+  return undefined ? m : 0;
 }
 
 /* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */

@@ -45,18 +45,48 @@ static uint8_t join_pointers(uint8_t a, uint8_t b) {
   return !a ? b : !b || a == b ? a : SM_POINTER_MANY;
 }
 
+/* The pointers of all lanes. */
 struct pointers {
-  uint8_t l[SM_LANES];
+  uint8_t all;         /* that of all lanes, or SM_POINTER_LANES */
+  uint8_t l[SM_LANES]; /* of each lane; only valid in the latter case */
 };
 
-static void add_pointers(struct pointers *p, const uint8_t *of) {
+static struct pointers pointers_in(const struct sm_warp_shadow *ws, unsigned place) {
+  struct pointers p;
+  p.all = ws->state[place] & SM_PLACE_POINTER ? ws->pointer[place] : SM_POINTER_NONE;
+  if (p.all == SM_POINTER_LANES)
+    memcpy(p.l, ws->lane_pointer[place], sizeof p.l);
+  return p;
+}
+
+/* Makes the pointers of each lane valid. */
+static void use_lanes(struct pointers *p) {
+  if (p->all != SM_POINTER_LANES)
+    memset(p->l, p->all, sizeof p->l);
+  p->all = SM_POINTER_LANES;
+}
+
+static void add_pointers(struct pointers *p, struct pointers of) {
+  if (p->all != SM_POINTER_LANES && of.all != SM_POINTER_LANES) {
+    p->all = join_pointers(p->all, of.all);
+    return;
+  }
+  use_lanes(p);
+  use_lanes(&of);
   FOR_LANES
-  p->l[i] = join_pointers(p->l[i], of[i]);
+  p->l[i] = join_pointers(p->l[i], of.l[i]);
 }
 
 static void add_all(struct pointers *p, uint8_t of) {
-  FOR_LANES
-  p->l[i] = join_pointers(p->l[i], of);
+  add_pointers(p, (struct pointers){.all = of});
+}
+
+/* Makes all pointers unknown ones. */
+static void forget_buffers(struct pointers *p) {
+  if (p->all == SM_POINTER_LANES)
+    FOR_LANES
+  p->l[i] = p->l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
+  else if (p->all) p->all = SM_POINTER_MANY;
 }
 
 static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
@@ -75,6 +105,9 @@ static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *n
   case SM_H_iadd3_plain:
   case SM_H_iadd3_rrr:
   case SM_H_iadd3_rsr:
+  case SM_H_iadd_cc:
+  case SM_H_iadd_x:
+  case SM_H_iadd_carry:
     return 7;
   case SM_H_imad:
   case SM_H_imad_rrr:
@@ -105,26 +138,55 @@ static void add_operand(struct pointers *out, const struct sm_warp *w, const str
                         unsigned slot, unsigned words, bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   const unsigned first = u->s[slot] / SM_REG_BYTES;
-  struct pointers p = {{0}};
+  struct pointers p = {.all = SM_POINTER_NONE};
   if (u->scalar_slot == slot)
     add_all(&p, u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u));
   else
     for (unsigned k = 0; k < words; k++)
       if (ws->state[first + k] & SM_PLACE_POINTER)
-        add_pointers(&p, ws->pointer[first + k]);
+        add_pointers(&p, pointers_in(ws, first + k));
   if (!propagates || u->mods >> (2 * slot) & 3u)
-    FOR_LANES
-  p.l[i] = p.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
-  add_pointers(out, p.l);
+    forget_buffers(&p);
+  add_pointers(out, p);
 }
 
 static void add_select(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
-  struct pointers a = {{0}}, b = {{0}};
+  struct pointers a = {.all = SM_POINTER_NONE}, b = {.all = SM_POINTER_NONE};
   const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
   add_operand(&a, w, u, 0, 1, true);
   add_operand(&b, w, u, 1, 1, true);
+  *out = a;
+  if (a.all == b.all && a.all != SM_POINTER_LANES)
+    return;
+  use_lanes(out);
+  use_lanes(&b);
   FOR_LANES
-  out->l[i] = p >> i & 1 ? a.l[i] : b.l[i];
+  out->l[i] = p & sm_lane_bit[i] ? out->l[i] : b.l[i];
+}
+
+/* Returns whether a sum of slots, or a move, has one pointer for all lanes. Sets *all to it. The
+ * third slot has words registers. */
+static bool is_one_pointer(const struct sm_warp *w, const struct sm_uop *u, unsigned propagating,
+                           unsigned words, uint8_t *all) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  *all = SM_POINTER_NONE;
+  for (unsigned slot = 0; slot < 3; slot++) {
+    const unsigned first = u->s[slot] / SM_REG_BYTES;
+    uint8_t id = SM_POINTER_NONE;
+    if (u->scalar_slot == slot)
+      id = u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u);
+    else
+      for (unsigned k = first; k < first + (slot == 2 ? words : 1); k++)
+        if (ws->state[k] & SM_PLACE_POINTER) {
+          if (ws->pointer[k] == SM_POINTER_LANES)
+            return false;
+          id = join_pointers(id, ws->pointer[k]);
+        }
+    if (id && (!(propagating >> slot & 1) || u->mods >> (2 * slot) & 3u))
+      id = SM_POINTER_MANY;
+    *all = join_pointers(*all, id);
+  }
+  return true;
 }
 
 /* Joins the pointer in a word of constant bank 0. */
@@ -138,10 +200,11 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
 /* Joins the pointers of a register's lanes in m to that of all. */
 static uint8_t join_lanes(const struct sm_warp_shadow *ws, unsigned place, uint32_t m,
                           uint8_t all) {
-  if (!(ws->state[place] & SM_PLACE_POINTER))
-    return all;
+  const struct pointers p = pointers_in(ws, place);
+  if (p.all != SM_POINTER_LANES)
+    return join_pointers(all, p.all);
   for (; m && all != SM_POINTER_MANY; m &= m - 1)
-    all = join_pointers(all, ws->pointer[place][__builtin_ctz(m)]);
+    all = join_pointers(all, p.l[__builtin_ctz(m)]);
   return all;
 }
 
@@ -158,25 +221,42 @@ static void add_reads(struct pointers *out, const struct sm_warp *w, const struc
   add_all(out, all && !propagates ? SM_POINTER_MANY : all);
 }
 
+static bool is_none(const struct pointers *p) {
+  uint8_t any = p->all;
+  if (p->all == SM_POINTER_LANES) {
+    any = 0;
+    FOR_LANES
+    any |= p->l[i];
+  }
+  return !any;
+}
+
 /* Sets the pointers of a register in lanes. */
 static void set_pointers(struct sm_warp_shadow *ws, unsigned place, const struct pointers *p,
-                         bool any, uint32_t lanes) {
-  uint8_t *to = ws->pointer[place];
-  if (lanes == SM_ALL_LANES) {
-    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_POINTER);
-    if (!any)
-      return;
-    memcpy(to, p->l, sizeof p->l);
-  } else {
-    if (!(ws->state[place] & SM_PLACE_POINTER)) {
-      if (!any)
-        return;
-      memset(to, SM_POINTER_NONE, sizeof p->l);
-    }
-    FOR_MASK(i, lanes)
-    to[i] = p->l[i];
+                         uint32_t lanes) {
+  const bool had = ws->state[place] & SM_PLACE_POINTER;
+  if (p->all != SM_POINTER_LANES &&
+      (lanes == SM_ALL_LANES || p->all == (had ? ws->pointer[place] : SM_POINTER_NONE))) {
+    ws->pointer[place] = p->all;
+    ws->state[place] =
+        (uint8_t)((ws->state[place] & ~SM_PLACE_POINTER) | (p->all ? SM_PLACE_POINTER : 0));
+    return;
   }
+  struct pointers new = *p;
+  if (lanes != SM_ALL_LANES) {
+    struct pointers old = pointers_in(ws, place);
+    use_lanes(&old);
+    use_lanes(&new);
+    FOR_LANES
+    new.l[i] = lanes &sm_lane_bit[i] ? new.l[i] : old.l[i];
+  }
+  ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_POINTER);
+  if (is_none(&new))
+    return;
   ws->state[place] |= SM_PLACE_POINTER;
+  ws->pointer[place] = new.all;
+  if (new.all == SM_POINTER_LANES)
+    memcpy(ws->lane_pointer[place], new.l, sizeof new.l);
 }
 
 static bool is_private(const struct sm_note *note) {
@@ -203,68 +283,67 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
     note_spill(note, sm_shadow_of(w));
   if (!m || !note->write_count || !(state & SM_PLACE_POINTER || loads_pointer(w, u, note)))
     return;
-  struct pointers out = {{0}};
+  struct pointers out;
+  out.all = SM_POINTER_NONE;
   const unsigned propagating = pointer_operands(u, note);
+  const bool is_wide = note->handler == SM_H_imad_wide || note->handler == SM_H_imad_wide_plain;
+  const unsigned third_words = is_wide ? 2 : 1;
   if (is_private(note))
     add_all(&out, sm_shadow_of(w)->spilled ? SM_POINTER_MANY : SM_POINTER_NONE);
   else if (note->handler == SM_H_ldc)
     add_constant(&out, w, u);
   else if (note->handler == SM_H_sel)
     add_select(&out, w, u);
-  else if (propagating) {
+  else if (propagating && is_one_pointer(w, u, propagating, third_words, &out.all)) {
+    if (out.all && subtracts_register(u))
+      out.all = SM_POINTER_MANY;
+  } else if (propagating) {
     for (unsigned slot = 0; slot < 3; slot++)
-      add_operand(&out, w, u, slot,
-                  slot == 2 &&
-                          (note->handler == SM_H_imad_wide || note->handler == SM_H_imad_wide_plain)
-                      ? 2
-                      : 1,
-                  propagating >> slot & 1);
+      add_operand(&out, w, u, slot, slot == 2 ? third_words : 1, propagating >> slot & 1);
     if (subtracts_register(u))
-      FOR_LANES
-    out.l[i] = out.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
+      forget_buffers(&out);
   } else if (note->space == SM_SPACE_NONE)
     add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
-  uint8_t any = 0;
-  FOR_LANES
-  any |= out.l[i];
   for (unsigned k = 0; k < note->write_count; k++)
     for (unsigned word = 0; word < note->write[k].count; word++)
-      set_pointers(sm_shadow_of(w), note->write[k].slot + word, &out, any,
+      set_pointers(sm_shadow_of(w), note->write[k].slot + word, &out,
                    note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m);
 }
 
-static uint8_t pointer_in(const struct sm_warp_shadow *ws, unsigned place, uint32_t lane) {
-  return ws->state[place] & SM_PLACE_POINTER ? ws->pointer[place][lane] : SM_POINTER_NONE;
+/* Returns the pointers from which the addresses of all lanes were computed. */
+static struct pointers address_pointers(const struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
+  struct pointers p = pointers_in(ws, reg);
+  add_pointers(&p, pointers_in(ws, uniform));
+  add_pointers(&p, pointers_in(ws, uniform + 1));
+  if (!u->memory.narrow)
+    add_pointers(&p, pointers_in(ws, reg + 1));
+  return p;
+}
+
+static const struct sm_parameter *parameter_of(const struct sm_warp *w, uint8_t pointer) {
+  return pointer && pointer != SM_POINTER_MANY
+             ? &w->cta->shadow->parameter[pointer - SM_POINTER_FIRST]
+             : NULL;
 }
 
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
-  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
-  uint8_t id = join_pointers(pointer_in(ws, reg, lane), pointer_in(ws, uniform, lane));
-  if (!u->memory.narrow)
-    id = join_pointers(id, pointer_in(ws, reg + 1, lane));
-  id = join_pointers(id, pointer_in(ws, uniform + 1, lane));
-  return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;
+  const struct pointers p = address_pointers(w, u);
+  return parameter_of(w, p.all == SM_POINTER_LANES ? p.l[lane] : p.all);
 }
 
 bool sm_pointer_of_all(const struct sm_warp *w, const struct sm_uop *u,
                        const struct sm_parameter **of) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
-  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
-  const unsigned place[] = {reg, uniform, uniform + 1, reg + 1};
-  const unsigned count = u->memory.narrow ? 3 : 4;
-  struct pointers p = {{0}};
-  uint8_t differ = 0;
+  struct pointers p = address_pointers(w, u);
   *of = NULL;
-  for (unsigned k = 0; k < count; k++)
-    if (ws->state[place[k]] & SM_PLACE_POINTER)
-      add_pointers(&p, ws->pointer[place[k]]);
-  FOR_LANES
-  differ |= p.l[i] ^ p.l[0];
-  if (differ)
-    return false;
-  if (p.l[0] && p.l[0] != SM_POINTER_MANY)
-    *of = &w->cta->shadow->parameter[p.l[0] - SM_POINTER_FIRST];
+  if (p.all == SM_POINTER_LANES) {
+    for (unsigned i = 1; i < SM_LANES; i++)
+      if (p.l[i] != p.l[0])
+        return false;
+    p.all = p.l[0];
+  }
+  *of = parameter_of(w, p.all);
   return true;
 }

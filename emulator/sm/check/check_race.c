@@ -182,7 +182,7 @@ bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
 void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
   struct sm_touch *last = &reader[0];
   if (sm_follows_read(last, now)) {
-    const bool by_several = last->by_several || last->thread != now->thread;
+    const bool by_several = last->by_several || now->by_several || last->thread != now->thread;
     if (last->pc != now->pc)
       *last = *now;
     last->by_several = by_several;
@@ -193,7 +193,7 @@ void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
   *last = *now;
 }
 
-void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
+void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
   struct sm_touch now = a->touch;
   now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
   now.bytes = p->mask;
@@ -206,6 +206,8 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
            !(a->is_write && repeats_write(cell, &now, value)))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
+    a->by_writer |= a->several && cell->writer.thread == now.thread;
+    now.by_several = a->several;
     sm_add_reader(cell->reader, &now);
     return;
   }

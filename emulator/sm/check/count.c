@@ -83,8 +83,8 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
   const struct sm_grid *grid = w->cta->grid;
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
-  c->instructions[note->klass]++;
-  c->lanes += (unsigned)__builtin_popcount(w->active[0]);
+  c->instructions[note->klass] += 1u + note->skips;
+  c->lanes += (1u + note->skips) * (unsigned)__builtin_popcount(w->active[0]);
   if (note->klass == SM_CLASS_TENSOR)
     count_tensor(c, u, note);
   if (!m || note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)

@@ -59,8 +59,13 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   s->acquired = 0;
   memset(s->range, 0, sizeof s->range);
   sm_pointers_start(cta);
-  for (unsigned k = 0; k < cta->warps; k++)
-    start_warp_shadow(sm_warp_at(cta, k), grid->registers);
+  s->left_to_watchdog = grid->watch->watchdog ? grid->watch->watchdog + 1 : UINT64_MAX;
+  for (unsigned k = 0; k < cta->warps; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k);
+    start_warp_shadow(w, grid->registers);
+    w->place_state = grid->watch->profile ? NULL : s->warp[k].state;
+    w->left_to_watchdog = &s->left_to_watchdog;
+  }
   return true;
 }
 
@@ -68,7 +73,6 @@ bool sm_watch_start(struct sm_cta *cta) {
   if (!cta->shadow && !(cta->shadow = calloc(1, sizeof *cta->shadow)))
     return false;
   struct sm_shadow *s = cta->shadow;
-  s->executed = 0;
   memset(&s->counts, 0, sizeof s->counts);
   return !cta->grid->watch->check || start_check(cta, s);
 }
@@ -96,16 +100,40 @@ void sm_watch_free(struct sm_cta *cta) {
 
 /* --- each instruction --------------------------------------------------------- */
 
-const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
-  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+static const struct sm_uop *bark(struct sm_warp *w, const struct sm_uop *u) {
+  return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
+}
+
+/* Returns whether a place that a quick instruction accesses has a record. */
+static inline bool has_record(const uint8_t *state, const struct sm_note *note) {
+  const uint16_t *p = note->place;
+  _Static_assert(SM_NOTE_QUICK == 8, "all of them");
+  return (state[p[0]] | state[p[1]] | state[p[2]] | state[p[3]] | state[p[4]] | state[p[5]] |
+          state[p[6]] | state[p[7]]) != 0;
+}
+
+static __attribute__((noinline)) const struct sm_uop *step(struct sm_warp *w,
+                                                           const struct sm_uop *u, uint32_t warps) {
+  const struct sm_note *note = sm_note_of(w, u);
   const struct sm_watch *watch = w->cta->grid->watch;
   if (watch && watch->profile)
     sm_count(w, u, note);
   if (watch && watch->check) {
-    if (watch->watchdog && ++w->cta->shadow->executed > watch->watchdog)
-      return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
+    const uint64_t executes = 1u + note->skips;
+    if (*w->left_to_watchdog <= executes)
+      return bark(w, u);
+    *w->left_to_watchdog -= executes;
     sm_check(w, u, note);
   }
+  return note->execute(w, u, warps);
+}
+
+const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  const struct sm_note *note = sm_note_of(w, u);
+  if (!note->is_quick || !w->place_state || has_record(w->place_state, note))
+    return step(w, u, warps);
+  if (--*w->left_to_watchdog == 0)
+    return bark(w, u);
   return note->execute(w, u, warps);
 }
 
@@ -144,7 +172,7 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
 
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
                     uint32_t lane) {
-  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  const struct sm_note *note = sm_note_of(w, u);
   if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE)
     set_owner(fault, sm_pointer_of(w, u, lane));
 }

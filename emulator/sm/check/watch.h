@@ -43,10 +43,16 @@ enum sm_place_state {
   SM_PLACE_POINTER = 8,   /* pointer is valid; without this flag no lane has a pointer */
 };
 
+enum { SM_WAITING = 32 };
+
 struct sm_warp_shadow {
   uint8_t state[SM_PLACES];      /* masks of enum sm_place_state */
   uint32_t undefined[SM_PLACES]; /* lanes */
   uint32_t generation[SM_SCOREBOARDS];
+  /* For each scoreboard, places whose records depend on it, so that a wait drops these records. A
+   * full list has not all of them. Records that remain are dropped when they are needed. */
+  uint16_t waiting[SM_SCOREBOARDS][SM_WAITING];
+  uint8_t waiting_count[SM_SCOREBOARDS];
   /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
@@ -55,8 +61,9 @@ struct sm_warp_shadow {
   /* What follows is only valid where state says so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
-  /* The parameter from which the register was computed, for each lane: SM_POINTER_*. */
-  uint8_t pointer[SM_SLOTS][SM_LANES];
+  /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
+   * SM_POINTER_LANES, for each. */
+  uint8_t pointer[SM_PLACES], lane_pointer[SM_PLACES][SM_LANES];
 };
 
 /* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
@@ -64,7 +71,13 @@ enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
 
 /* A pointer among the parameters, and the memory that it may access. Registers refer to it by
  * SM_POINTER_FIRST plus its index. SM_POINTER_MANY is an unknown pointer. */
-enum { SM_POINTER_NONE, SM_POINTER_FIRST, SM_POINTER_MANY = 255, SM_PARAMETERS = 64 };
+enum {
+  SM_POINTER_NONE,
+  SM_POINTER_FIRST,
+  SM_POINTER_LANES = 254,
+  SM_POINTER_MANY,
+  SM_PARAMETERS = 64
+};
 struct sm_parameter {
   uint64_t gpu, size;
   uint32_t offset; /* in bank 0 */
@@ -117,6 +130,10 @@ struct sm_access {
   uint64_t origin;       /* origin of the value stored or, after the access, of the value read */
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
+  bool several; /* other lanes read the same memory through the same pointer */
+  /* Set by the check of such a read: the lane is the work-item that wrote the memory, so that the
+   * reads of the others may race although its own does not. */
+  bool by_writer;
   bool by_units; /* by the texture units, which may not see writes of the same grid */
   bool texel;    /* by a texture or surface instruction: its address is not from a pointer */
   struct sm_touch touch; /* its record, without thread and bytes */
@@ -173,7 +190,7 @@ struct sm_shadow {
   unsigned range_turn;
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
   uint32_t lock_clock[SM_MAX_WARPS];
-  uint64_t executed;
+  uint64_t left_to_watchdog; /* instructions up to and including the one that faults */
   struct sm_counts counts;
 };
 
@@ -182,6 +199,10 @@ bool sm_grow_array(void *pointer, size_t *have, size_t bytes);
 
 static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
   return &w->cta->shadow->warp[w->index];
+}
+
+static inline const struct sm_note *sm_note_of(const struct sm_warp *w, const struct sm_uop *u) {
+  return &sm_page_notes(w->page)[u - w->page->uop];
 }
 
 static inline const uint32_t *sm_file_at(const struct sm_warp *w, unsigned offset) {
@@ -280,8 +301,7 @@ static inline struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t of
 /* Returns the record of an access, without thread and bytes. */
 struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
                             const struct sm_note *note, bool strong);
-void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
-                   const struct sm_part *part);
+void sm_check_race(struct sm_access *access, struct sm_cell *cell, const struct sm_part *part);
 /* Returns whether an access races with the recorded access t to some bytes of mask. */
 bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write);
 /* Returns whether the warp has already read the same bytes since its last synchronization. */

@@ -3,6 +3,8 @@
  * launch. */
 #include "emulator/sm/lower/lower.h"
 
+bool sm_general_handlers;
+
 /* UPT is the same as PT. */
 static uint8_t guard_of(const struct sm_insn *insn) {
   const bool uniform = insn->guard_uniform && insn->guard != SM_PRED_TRUE;
@@ -32,7 +34,9 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
     handler = SM_H_not_implemented;
   else if (l.out_of_range)
     handler = SM_H_register_range;
-  if (!note)
+  if (note)
+    sm_note_finish(note, insn, handler, u); /* about the general form */
+  if (!sm_general_handlers)
     handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
   if (l.bindless && !l.unsupported && !l.out_of_range) { /* binds the bank, then calls execute */
@@ -40,7 +44,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
     u->handler = core->handler[SM_H_bindless];
   }
   if (note) {
-    sm_note_finish(note, insn, handler, u);
+    note->handler = (uint8_t)handler;
     note->execute = u->handler;
     u->handler = sm_watch_step;
   }

@@ -104,29 +104,42 @@ static bool add_places(struct sm_note *note, const struct sm_use *use, unsigned 
   return true;
 }
 
-/* Returns whether the instruction only computes registers and predicates from others. */
-static bool only_computes(const struct sm_note *note) {
+/* Returns whether check mode has more to do than to check values, memory and scoreboards. */
+static bool is_special(const struct sm_note *note) {
   switch (note->handler) {
   case SM_H_warpsync:
   case SM_H_bra_cond:
   case SM_H_ldc:
   case SM_H_bar:
-  case SM_H_shfl:
-  case SM_H_r2p:
-    return false;
+  case SM_H_ldsm:
+    return true;
   default:
-    return note->space == SM_SPACE_NONE && note->klass != SM_CLASS_TENSOR &&
-           note->write_sb >= SM_SCOREBOARDS && note->read_sb >= SM_SCOREBOARDS && !note->acquires &&
-           !note->syncs_warp && !note->releases_all && !note->acquires_all;
+    return note->klass == SM_CLASS_TENSOR || note->acquires || note->syncs_warp ||
+           note->releases_all || note->acquires_all;
   }
 }
 
-static void note_plain(struct sm_note *note, const struct sm_uop *u) {
-  const bool fits = add_places(note, note->read, note->read_count, note->preds_read);
+/* Returns whether the instruction only computes registers and predicates from others. */
+static bool only_computes(const struct sm_note *note) {
+  return !note->is_special && note->handler != SM_H_shfl && note->handler != SM_H_r2p &&
+         note->space == SM_SPACE_NONE && note->write_sb >= SM_SCOREBOARDS &&
+         note->read_sb >= SM_SCOREBOARDS;
+}
+
+static void note_places(struct sm_note *note, const struct sm_uop *u) {
+  const bool has_guard = u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE;
+  note->has_places = add_places(note, note->read, note->read_count, note->preds_read);
+  note->sources = note->places;
+  note->has_places =
+      note->has_places && add_places(note, note->read, 0, has_guard ? 1u << u->guard : 0);
   note->places_read = note->places;
-  note->is_plain = fits && only_computes(note) &&
-                   add_places(note, note->write, note->write_count, note->preds_written);
+  note->has_places =
+      note->has_places && add_places(note, note->write, note->write_count, note->preds_written);
+  note->is_special = is_special(note);
+  note->is_plain = note->has_places && only_computes(note);
   note->reads_bank0 = u->scalar_slot != SM_NO_SLOT && u->scalar_kind == 0;
+  note->is_quick =
+      note->is_plain && !note->reads_bank0 && !note->wait_mask && note->places <= SM_NOTE_QUICK;
 }
 
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
@@ -172,5 +185,5 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   if (note->klass != SM_CLASS_CONSTANT && note->klass != SM_CLASS_CONTROL && note->write_count &&
       note->write[0].slot < SM_SLOT_R)
     note->klass = SM_CLASS_UNIFORM;
-  note_plain(note, u);
+  note_places(note, u);
 }

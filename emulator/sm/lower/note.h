@@ -26,7 +26,7 @@ enum sm_space {
 };
 enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
 
-enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NOTE_PLACES = 12, SM_NO_SCOREBOARD = 7 };
+enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NOTE_PLACES = 12, SM_NOTE_QUICK = 8 };
 enum { SM_SCOREBOARDS = 6 };
 
 /* The first predicate among the places of an instruction. */
@@ -41,7 +41,18 @@ struct sm_use {
 
 struct sm_note {
   sm_handler execute;
-  uint8_t klass; /* enum sm_class */
+  /* Registers and predicates that the instruction accesses: slots, and predicates plus
+   * SM_NOTE_PREDS. First its sources, then the guard, unless that is always true, then those that
+   * it writes. The rest is 0, a slot that never has a record. */
+  uint16_t place[SM_NOTE_PLACES];
+  uint8_t sources, places_read, places; /* ends of these parts of place */
+  bool has_places;                      /* false if they do not fit */
+  bool is_plain;    /* needs no check unless a place that it accesses has a record */
+  bool is_special;  /* has effects or checks besides its values, memory and scoreboards */
+  bool is_quick;    /* plain, waits for nothing, and has at most SM_NOTE_QUICK places */
+  bool reads_bank0; /* its scalar is in constant bank 0 */
+  uint8_t skips;    /* instructions after this one that execute also executes */
+  uint8_t klass;    /* enum sm_class */
   uint8_t space, access, bytes;
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
@@ -54,12 +65,8 @@ struct sm_note {
   bool releases_all, acquires_all; /* orders accesses of different CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
-  /* The instruction needs no check unless a place that it accesses has a record. place has those
-   * that it reads, then those that it writes: slots, and predicates plus SM_NOTE_PREDS. */
-  bool is_plain;
-  bool reads_bank0; /* its scalar is in constant bank 0 */
-  uint8_t places_read, places;
-  uint16_t place[SM_NOTE_PLACES];
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct sm_note) == 2 * sizeof(struct sm_uop), "sm_note_of needs no division");
 
 #endif

@@ -1,6 +1,5 @@
 /* Faster handlers for common forms of an instruction, and one for a sequence that compilers emit.
- * They are selected after lowering, by the fields of the uop. Watched code (watch.h) uses only the
- * general handlers. */
+ * They are selected after lowering, by the fields of the uop. */
 #include "emulator/sm/exec/sem_float.h"
 #include "emulator/sm/lower/lower.h"
 
@@ -127,28 +126,39 @@ unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
   }
 }
 
-/* Returns whether u is a BMOV of all lanes to barrier register to. */
-static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
-  return u->handler == core->handler[SM_H_bmov] && sm_is_unguarded(u) && !u->uniform &&
-         u->bmov.to_barrier && u->bmov.to == to;
+/* Returns whether u is a BMOV of all lanes to barrier register to. note is its note, which says
+ * that there is nothing to wait for, or NULL. */
+static bool is_bmov(const struct sm_uop *u, const struct sm_note *note, const struct sm_core *core,
+                    unsigned to) {
+  return (note ? note->execute : u->handler) == core->handler[SM_H_bmov] && sm_is_unguarded(u) &&
+         !u->uniform && u->bmov.to_barrier && u->bmov.to == to &&
+         (!note || note->is_quick || to == 0);
 }
 
 /* Returns whether u starts the sequence at the entry of each kernel that clears all barrier
  * registers: it sets B0, moves it through all registers to B15, and clears B15. */
-static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
-  if (!is_bmov(u, core, 0) || u->bmov.from_barrier)
+static bool clears_barriers(const struct sm_uop *u, const struct sm_note *notes,
+                            const struct sm_core *core) {
+  if (!is_bmov(u, notes, core, 0) || u->bmov.from_barrier)
     return false;
   for (unsigned n = 1; n < SM_BARRIERS; n++)
-    if (!is_bmov(&u[n], core, n) || !u[n].bmov.from_barrier || u[n].bmov.from != n - 1 ||
-        !u[n].bmov.clear)
+    if (!is_bmov(&u[n], notes ? &notes[n] : NULL, core, n) || !u[n].bmov.from_barrier ||
+        u[n].bmov.from != n - 1 || !u[n].bmov.clear)
       return false;
   const struct sm_uop *last = &u[SM_BARRIERS];
-  return is_bmov(last, core, SM_BARRIERS - 1) && !last->bmov.from_barrier &&
-         last->scalar_slot == 1 && last->scalar_kind == SM_SCALAR_IMM && last->imm == 0;
+  return is_bmov(last, notes ? &notes[SM_BARRIERS] : NULL, core, SM_BARRIERS - 1) &&
+         !last->bmov.from_barrier && last->scalar_slot == 1 && last->scalar_kind == SM_SCALAR_IMM &&
+         last->imm == 0;
 }
 
-void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core) {
-  for (unsigned k = 0; k + SM_BARRIERS < count; k++)
-    if (clears_barriers(&u[k], core))
-      u[k].handler = core->handler[SM_H_clear_barriers];
+void sm_fuse(struct sm_uop *u, struct sm_note *notes, unsigned count, const struct sm_core *core) {
+  for (unsigned k = 0; k + SM_BARRIERS < count; k++) {
+    if (!clears_barriers(&u[k], notes ? &notes[k] : NULL, core))
+      continue;
+    *(notes ? &notes[k].execute : &u[k].handler) = core->handler[SM_H_clear_barriers];
+    if (notes) {
+      notes[k].skips = SM_BARRIERS;
+      notes[k].is_quick = false;
+    }
+  }
 }
