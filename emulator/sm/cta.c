@@ -20,8 +20,8 @@ enum { TURN = 8192 };
  * warps, and few enough that their registers stay in the host's cache. */
 enum { BATCH = 8 };
 
-/* CTAs of one grid in the same memory, after which finding out which registers need not be cleared
- * is worth it. */
+/* CTAs of like grids in the same memory, after which finding out which registers need not be
+ * cleared is worth it. */
 enum { MANY = 64 };
 
 _Static_assert(sizeof(struct sm_warp) % SM_REG_BYTES == 0, "the register file follows the struct");

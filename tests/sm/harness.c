@@ -620,10 +620,11 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
 
   const int shared = section_named(m, ".nv.shared.", kernel);
   const uint32_t stack = a.stack + (launch->local_bytes ? launch->local_bytes : 1024);
+  launches++; /* the order in which initialisers are evaluated is unspecified */
   struct sm_grid grid = {
       .code = m->code,
       .memory = {find, m, &m->unmappings},
-      .launch = ++launches,
+      .launch = launches,
       .like = launches,
       .program = m->section_at[text],
       .registers = a.registers,
