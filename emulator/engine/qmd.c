@@ -437,6 +437,16 @@ static bool decode_fields(const struct emu_shader_state *state, const uint32_t *
   return true;
 }
 
+static bool same_pool(const struct sm_pool *a, const struct sm_pool *b) {
+  return a->address == b->address && a->last == b->last;
+}
+
+static bool same_state(const struct emu_shader_state *a, const struct emu_shader_state *b) {
+  return a->shared_window == b->shared_window && a->local_window == b->local_window &&
+         a->local_base == b->local_base && a->local_bytes_per_tpc == b->local_bytes_per_tpc &&
+         same_pool(&a->headers, &b->headers) && same_pool(&a->samplers, &b->samplers);
+}
+
 /* Returns whether decode_fields would have the same result as for the last descriptor. DEBUG_ID,
  * which drivers use to number launches, means nothing to the hardware. */
 static bool is_decoded(const struct emu_shader_state *state, const uint32_t *qmd,
@@ -447,7 +457,7 @@ static bool is_decoded(const struct emu_shader_state *state, const uint32_t *qmd
   const unsigned first = banks[1] / 32, after = first + BANK_WORDS;
   return launch->decoded && !memcmp(qmd, launch->qmd, first * sizeof(qmd[0])) &&
          !memcmp(qmd + after, launch->qmd + after, (end[1] / 32 - after) * sizeof(qmd[0])) &&
-         !memcmp(state, &launch->state, sizeof(*state));
+         same_state(state, &launch->state);
 }
 
 bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
