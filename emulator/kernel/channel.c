@@ -403,7 +403,7 @@ static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   const uint32_t graphics = a->flags & flag_gfxp ? NVGPU_PREEMPT_GRAPHICS_GFXP : 0;
   const uint32_t compute = a->flags & flag_cilp ? NVGPU_PREEMPT_COMPUTE_CILP : 0;
   error = channel->tsg->context_as ? 0 : make_context(channel);
-  /* Without a preemption of its own, another class ignores the flags. */
+  /* Other classes have no preemption modes, so the flags do not matter. */
   if (!error && kind != OTHER_CLASS)
     error = set_modes(channel, graphics, compute);
   if (error)
