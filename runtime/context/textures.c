@@ -380,6 +380,12 @@ static bool can_filter(const struct format *format) {
          format->data_type != TIC_R_DATA_TYPE_NUM_UINT;
 }
 
+/* Whether linear filters are as exact as OpenCL's conformance tests demand. Filtered sRGB is
+ * truncated to 7 bits, and a texel of -128 counts as -128/127 (docs/hardware/textures.md 6.4). */
+static bool filters_exactly(const struct format *format) {
+  return !format->srgb && format->type != TYPE_SNORM_INT8;
+}
+
 static bool has_layers(enum kernel_arg_image type) {
   return type == KERNEL_ARG_IMAGE_3D || type == KERNEL_ARG_IMAGE_2D_ARRAY ||
          type == KERNEL_ARG_IMAGE_1D_ARRAY;
@@ -421,7 +427,8 @@ static uint32_t answer_bits(const struct rt_texture_answers *answers, enum kerne
   const bool stores = can_store(format, type) && works & RT_FORMAT_STORES &&
                       part[RT_TEXTURE_STORES] && part[RT_TEXTURE_LAYERS];
   const bool filters =
-      !can_filter(format) || (works & RT_FORMAT_FILTERS && part[RT_TEXTURE_FILTERS]);
+      !can_filter(format) ||
+      (filters_exactly(format) && works & RT_FORMAT_FILTERS && part[RT_TEXTURE_FILTERS]);
   return (uint32_t)stores << KERNEL_TEXTURE_STORES | (uint32_t)filters << KERNEL_TEXTURE_FILTERS |
          (uint32_t)part[RT_TEXTURE_LAYERS] << KERNEL_TEXTURE_VARIES;
 }

@@ -176,30 +176,32 @@ static bool by_textures(void) {
   return value && !strcmp(value, "hardware");
 }
 
-/* Returns how far a blend by the texture units may be off, besides its weights: a filtered channel
- * is rounded to 16 bits, to a half or, before the sum, to 8 bits of sRGB. The least code of 8-bit
- * SNORM counts as less than -1. */
-static double filter_loss(const cl_image_format *format, double largest) {
-  if (format->image_channel_order >= CL_sRGB)
-    return largest / 128;
-  if (format->image_channel_data_type == CL_SNORM_INT8)
-    return 1 / 127.0;
-  return format->image_channel_data_type == CL_HALF_FLOAT ? largest / 2048 + 0x1p-24 : 0.5 / 32767;
+/* Whether the texture units filter a format. The conformance tests allow less than they do to sRGB
+ * and to 8-bit SNORM, whose least code counts as less than -1. */
+static bool filtered_by_textures(const cl_image_format *format) {
+  return by_textures() && format->image_channel_order < CL_sRGB &&
+         format->image_channel_data_type != CL_SNORM_INT8;
+}
+
+/* Returns how far a blend by the texture units may be off: they round each weight and each product
+ * of weights to 1/256, and the result to 16 bits or to a half. */
+static double blend_loss(const struct model_image *model, double largest) {
+  const bool is_half = model->format.image_channel_data_type == CL_HALF_FLOAT;
+  return largest * (2 * model->dimensions - 1) / 256 +
+         (is_half ? largest / 2048 + 0x1p-24 : 0.5 / 32767);
 }
 
 /* Returns the allowed difference between a component and the model. A filter rounds each step to
  * float. A format conversion is rounded once, except for sRGB, for which the specification allows
- * half a step of 8 bits. The texture units round each weight and each product of weights to
- * 1/256. */
+ * half a step of 8 bits. */
 static double tolerance(const struct model_image *model, const struct model_sampler *sampler,
                         double largest) {
-  const bool units = by_textures();
+  const bool is_srgb = model->format.image_channel_order >= CL_sRGB;
   const double half_step = 0.5 / 255 * 2.4;
-  const double srgb = model->format.image_channel_order < CL_sRGB ? 0 : units ? half_step : 2e-6;
   if (sampler->filter == CL_FILTER_NEAREST)
-    return largest * 2.5e-7 + srgb;
-  const double weights = units ? (2 * model->dimensions - 1) / 256.0 : 0;
-  return largest * (2e-6 + weights) + srgb + (units ? filter_loss(&model->format, largest) : 0);
+    return largest * 2.5e-7 + (!is_srgb ? 0 : by_textures() ? half_step : 2e-6);
+  return largest * 2e-6 + (is_srgb ? 2e-6 : 0) +
+         (filtered_by_textures(&model->format) ? blend_loss(model, largest) : 0);
 }
 
 /* Returns the first component that is wrong, or -1. */
