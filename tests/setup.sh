@@ -47,7 +47,7 @@ fetch_nvrtc() {
 # toolkit, else PyPI's, which is fetched into $build, else that of Debian's non-free component.
 need_nvrtc() {
   local found
-  [ "$1" = "$build" ] || ln -sfn "$build/nvrtc" "$1/nvrtc"
+  [ "$1" -ef "$build" ] || ln -sfn "$build/nvrtc" "$1/nvrtc"
   if ! found=$("$1/compiler/tegraclc" --print-path nvrtc 2>/dev/null); then
     if ! fetch_nvrtc "$build/nvrtc" nvidia-cuda-nvrtc; then
       echo "PyPI has none; trying Debian's non-free package libnvrtc11.2"
