@@ -10,6 +10,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "gpu/hw/constant_bank.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
@@ -282,6 +283,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   open_fence_node(d);
   d->suballocation = may_suballocate(d);
+  d->one_core = base_cores() == 1;
   rt_texture_units_init(&d->textures, &results.textures, d->info.board);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));

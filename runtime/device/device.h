@@ -26,6 +26,7 @@ struct rt_device {
   const char *meminfo;           /* the system's file */
   bool notes;                    /* check or profile mode is on and accepts notes */
   bool suballocation;            /* small buffers share blocks; see heap.h */
+  bool one_core; /* the process could use only one core when the device was opened */
   struct base_mutex usermode_lock;
   unsigned usermode_users; /* number of channels that use the page; protected by usermode_lock */
   void *usermode;          /* the user-mode register page; NULL if there are no users */

@@ -2,6 +2,7 @@
  * which every submission increments after releasing the timeline. docs/hardware/kernel-interface.md
  * 6 */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -28,7 +29,13 @@ enum {
   PAUSE_LAST_NS = 200000,
 };
 
-static void pause_processor(void) {
+/* Waits between two polls. If the process may use one core only, the threads of the software Orin
+ * must run on it before anything changes. */
+static void pause_polling(const struct rt_device *d) {
+  if (d->one_core) {
+    sched_yield();
+    return;
+  }
 #if defined(__aarch64__)
   __asm__ volatile("yield");
 #elif defined(__x86_64__)
@@ -98,7 +105,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     for (int i = 0; i < SPIN_ROUNDS; i++) {
       if (rt_queue_completed(q) >= point)
         return 0;
-      pause_processor();
+      pause_polling(q->context->device);
     }
     /* The release may have arrived after the last poll. */
     if (rt_queue_dead(q))

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -478,6 +479,38 @@ static void long_waits_sleep(void **state) {
   end(&o);
 }
 
+/* If the process may use only one core, a wait lets the threads of the software Orin run before it
+ * sleeps. Other processes may take the core meanwhile, so not all waits end without a sleep. */
+static void short_waits_yield_a_single_core(void **state) {
+  (void)state;
+  enum { WAITS = 200 };
+  struct orin o;
+  cpu_set_t before, one;
+  assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+    if (CPU_ISSET(cpu, &before))
+      CPU_SET(cpu, &one);
+  assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+  begin(&o);
+  uint64_t point = 0;
+  assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, BLOCK, 1, NULL, &point), 0);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  const int slept = sleeps;
+  for (int i = 0; i < WAITS; i++) {
+    assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, BLOCK, 1, NULL, &point), 0);
+    assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  }
+  print_message("%d sleeps in %d waits\n", sleeps - slept, WAITS);
+  assert_true(o.device->one_core);
+  /* With adversarial timing grids start too late. */
+  const char *mode = getenv("TEGRACL_EMULATOR");
+  if (!mode || !strstr(mode, "adversarial"))
+    assert_true(sleeps - slept < WAITS / 10);
+  end(&o);
+  assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
 /* After a fence that does not wake although its point is reached, waits poll. */
 static void waits_poll_after_late_fence(void **state) {
   (void)state;
@@ -743,6 +776,7 @@ int main(void) {
       cmocka_unit_test(one_doorbell_starts_many_entries),
       cmocka_unit_test(long_waits_sleep),
       cmocka_unit_test(waits_poll_after_late_fence),
+      cmocka_unit_test(short_waits_yield_a_single_core),
       cmocka_unit_test(waits_end_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(new_code_replaces_cached_code),
