@@ -1,6 +1,6 @@
 /* The host engine: one thread that runs the channels in turn (runlist.c). When it has no work it
  * spins for a short time before it sleeps, so that a client that submits steadily does not need a
- * system call to wake it. */
+ * system call to wake it. It does not spin for clients that submit rarely. */
 #include "emulator/engine/engine.h"
 
 #include <errno.h>
@@ -152,25 +152,32 @@ static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
 }
 
+/* Spins until the doorbell count differs from seen or a watched doorbell rings. Returns false if
+ * that has not happened by end. */
+static bool spin_until_work(uint32_t seen, uint64_t end) {
+  do {
+    for (int i = 0; i < 32; i++) {
+      if (atomic_load_explicit(&emu_engine.doorbell_count, memory_order_relaxed) != seen ||
+          emu_usermode_rung())
+        return true;
+      pause_spinning();
+    }
+  } while (base_clock_ns() < end && may_spin());
+  return false;
+}
+
 /* Sleeps until the doorbell count differs from seen, a watched doorbell rings, or the deadline has
- * passed (0 means no deadline). */
+ * passed (0 means no deadline). Spins first if work came soon after the end of the last work. */
 static void sleep_until_work(uint32_t seen, uint64_t deadline) {
-  if (!may_spin())
-    move_away();
-  if (may_spin()) {
-    uint64_t end = base_clock_ns() + SPIN_NS;
-    do {
-      for (int i = 0; i < 32; i++) {
-        if (atomic_load_explicit(&emu_engine.doorbell_count, memory_order_relaxed) != seen ||
-            emu_usermode_rung())
-          return;
-        pause_spinning();
-      }
-    } while (base_clock_ns() < end && may_spin());
-  }
+  static bool soon = true;
   const uint64_t since = base_clock_ns();
-  for (uint64_t now = since; atomic_load(&emu_engine.doorbell_count) == seen &&
-                             !emu_usermode_rung() && (!deadline || now < deadline);
+  if (soon && !may_spin())
+    move_away();
+  if (soon && may_spin() && spin_until_work(seen, since + SPIN_NS))
+    return;
+  uint64_t now = since;
+  for (; atomic_load(&emu_engine.doorbell_count) == seen && !emu_usermode_rung() &&
+         (!deadline || now < deadline);
        now = base_clock_ns()) {
     struct timespec timeout = pause_after(now - since, WATCH_PAUSE_MAX_NS);
     if (!emu_usermode_watched() && deadline)
@@ -182,6 +189,7 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
                  emu_usermode_watched() || deadline ? &timeout : NULL);
   }
   atomic_store(&emu_engine.asleep, 0);
+  soon = now - since < SPIN_NS;
 }
 
 /* Pauses, briefly at first and then longer, while all channels wait for semaphores. The CPU may

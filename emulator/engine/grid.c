@@ -44,6 +44,7 @@ enum {
   FIRST_BUDGET = 2000,   /* warp instructions, enough for a short CTA: about 50 us */
   FULL_BUDGET = 1 << 16, /* warp instructions: about a millisecond */
   HELP_AFTER_NS = 20000, /* time after which helpers are woken */
+  HELP_FOR_NS = 50000,   /* work that is worth waking them */
   STALLS_MAX = 64,       /* more CTAs start after this many budgets in which none has ended */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
   OPEN_CTAS = 64, /* adversarial timing: CTAs among which the next one is chosen */
@@ -599,13 +600,17 @@ static uint64_t ctas_left(struct emu_grid *grid) {
   return left;
 }
 
-/* Calls helpers if more than this thread's CTA is left. Returns whether it has. */
-static bool call_if_useful(struct emu_worker_pool *pool, struct emu_grid *grid) {
+/* Calls helpers if CTAs are left besides the one that this thread runs, and will take long enough
+ * at the rate of those that have ended within elapsed_ns. ended is 0 if a CTA has used up its
+ * budget, and then the rate is unknown. Returns whether it has called them. */
+static bool call_if_useful(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t ended,
+                           uint64_t elapsed_ns) {
   pthread_mutex_lock(&grid->lock);
-  const uint64_t useful = ctas_left(grid);
+  const uint64_t left = ctas_left(grid);
   pthread_mutex_unlock(&grid->lock);
+  const bool useful = left && (!ended || left >= HELP_FOR_NS * ended / elapsed_ns);
   if (useful)
-    call_helpers(pool, grid, useful);
+    call_helpers(pool, grid, left);
   return useful;
 }
 
@@ -634,7 +639,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
       now = base_clock_ns();
     }
     if (!called && pool->helper_count && (result == SM_PREEMPTED || now > start + HELP_AFTER_NS))
-      called = call_if_useful(pool, grid);
+      called = call_if_useful(pool, grid, result == SM_PREEMPTED ? 0 : ctas, now - start);
     if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
       result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     budget = FULL_BUDGET;
