@@ -55,7 +55,8 @@ enum {
 /* CTAs that one thread will start, in order. */
 struct claim {
   uint64_t next, end;
-  bool place; /* among the resident CTAs, for the next one */
+  bool place;  /* among the resident CTAs, for the next one */
+  bool shared; /* other threads run CTAs of the grid, too */
 };
 
 struct emu_grid {
@@ -279,11 +280,18 @@ static bool pool_is_free(const struct emu_channel *channel, const struct emu_gri
   return !taken;
 }
 
+/* Only the engine thread changes the number, or between turns one that drops grids. */
+static void count_running(struct emu_channel *channel, int n) {
+  atomic_int *running = &channel->engine->running_grids;
+  atomic_store_explicit(running, atomic_load_explicit(running, memory_order_relaxed) + n,
+                        memory_order_release);
+}
+
 static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   struct emu_grid *grid = *link;
   *link = grid->next;
   if (grid->started) {
-    atomic_fetch_sub(&channel->engine->running_grids, 1);
+    count_running(channel, -1);
     if (grid->launch.sm.watch)
       emu_check_grid_over();
   }
@@ -360,7 +368,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->limit =
       grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)grid->launch.sm.sm_count;
   grid->started = true;
-  atomic_fetch_add(&channel->engine->running_grids, 1);
+  count_running(channel, 1);
   return true;
 }
 
@@ -428,6 +436,15 @@ static void claim_returned(struct emu_grid *grid, struct claim *claim) {
   pthread_mutex_unlock(&grid->lock);
 }
 
+/* Changes the number of resident CTAs, and returns what it was. */
+static int change_resident(struct emu_grid *grid, const struct claim *claim, int n) {
+  if (claim->shared)
+    return atomic_fetch_add(&grid->resident, n);
+  const int resident = atomic_load_explicit(&grid->resident, memory_order_relaxed);
+  atomic_store_explicit(&grid->resident, resident + n, memory_order_relaxed);
+  return resident;
+}
+
 /* Claims the lowest CTAs. */
 static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
   if (atomic_load(&grid->returned_count))
@@ -440,7 +457,11 @@ static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
   uint64_t count = 1;
   if (left >= 2 * parts && !atomic_load(&grid->slow))
     count = left / parts < CLAIM_MAX ? left / parts : CLAIM_MAX;
-  claim->next = atomic_fetch_add(&grid->next_cta, count);
+  claim->next = next;
+  if (claim->shared)
+    claim->next = atomic_fetch_add(&grid->next_cta, count);
+  else
+    atomic_store_explicit(&grid->next_cta, next + count, memory_order_relaxed);
   claim->end = claim->next + count;
   if (claim->end > grid->total)
     claim->end = grid->total > claim->next ? grid->total : claim->next;
@@ -449,7 +470,7 @@ static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
 /* Gives up the place that is kept for the next CTA of a claim. */
 static void release_place(struct emu_grid *grid, struct claim *claim) {
   if (claim->place)
-    atomic_fetch_sub(&grid->resident, 1);
+    change_resident(grid, claim, -1);
   claim->place = false;
 }
 
@@ -459,10 +480,10 @@ static struct sm_cta *start_claimed(struct emu_grid *grid, struct sm_worker *wor
   return start_cta(grid, worker, claim->next++);
 }
 
-static bool take_place(struct emu_grid *grid) {
-  if (atomic_fetch_add(&grid->resident, 1) < grid->limit)
+static bool take_place(struct emu_grid *grid, const struct claim *claim) {
+  if (change_resident(grid, claim, 1) < grid->limit)
     return true;
-  atomic_fetch_sub(&grid->resident, 1);
+  change_resident(grid, claim, -1);
   return false;
 }
 
@@ -472,7 +493,7 @@ static struct sm_cta *start_next_cta(struct emu_grid *grid, struct sm_worker *wo
   const bool unclaimed =
       atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total ||
       atomic_load_explicit(&grid->returned_count, memory_order_relaxed);
-  if (grid->closed || !unclaimed || !(claim->place || take_place(grid)))
+  if (grid->closed || !unclaimed || !(claim->place || take_place(grid, claim)))
     return NULL;
   claim->place = true;
   claim_ctas(grid, claim);
@@ -539,10 +560,17 @@ static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct c
   atomic_store(&grid->stop, true);
 }
 
+/* Adds to a counter that no other thread changes at this time. */
+static void count_up(_Atomic uint64_t *counter, uint64_t n) {
+  const uint64_t count = atomic_load_explicit(counter, memory_order_relaxed);
+  atomic_store_explicit(counter, count + n, memory_order_relaxed);
+}
+
+/* Call on the engine thread while no helper works. */
 static void count_instructions(struct emu_grid *grid, struct sm_worker *worker, uint64_t before) {
   const uint64_t executed = sm_worker_instructions(worker) - before;
-  atomic_fetch_add(&emu_engine.instructions, executed);
-  atomic_fetch_add(&grid->instructions, executed);
+  count_up(&emu_engine.instructions, executed);
+  count_up(&grid->instructions, executed);
 }
 
 void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
@@ -554,14 +582,16 @@ void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
 /* Runs CTAs on a helper thread until no more are left. */
 static void run_as_helper(struct emu_grid *grid, struct sm_worker *worker) {
   uint64_t before = sm_worker_instructions(worker);
-  struct claim claim = {0};
+  struct claim claim = {.shared = true};
   struct sm_cta *cta;
   while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker, &claim)) != NULL) {
     struct sm_fault fault;
     finish_cta(grid, worker, &claim, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
   }
   leave_turn(grid, &claim);
-  count_instructions(grid, worker, before);
+  const uint64_t executed = sm_worker_instructions(worker) - before;
+  atomic_fetch_add(&emu_engine.instructions, executed);
+  atomic_fetch_add(&grid->instructions, executed);
 }
 
 static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t useful) {
@@ -624,7 +654,6 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
   const uint64_t start = grid->total > 1 ? base_clock_ns() : 0;
   uint64_t looked = before; /* instructions when the clock was read */
   unsigned ctas = 0;
-  bool called = false;
   uint64_t budget = FIRST_BUDGET;
   struct claim claim = {0};
   struct sm_cta *cta;
@@ -638,8 +667,9 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
       looked = sm_worker_instructions(worker);
       now = base_clock_ns();
     }
-    if (!called && pool->helper_count && (result == SM_PREEMPTED || now > start + HELP_AFTER_NS))
-      called = call_if_useful(pool, grid, result == SM_PREEMPTED ? 0 : ctas, now - start);
+    if (!claim.shared && pool->helper_count &&
+        (result == SM_PREEMPTED || now > start + HELP_AFTER_NS))
+      claim.shared = call_if_useful(pool, grid, result == SM_PREEMPTED ? 0 : ctas, now - start);
     if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
       result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     budget = FULL_BUDGET;
@@ -648,7 +678,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
       atomic_store(&grid->stop, true);
   }
   leave_turn(grid, &claim);
-  if (called)
+  if (claim.shared)
     dismiss_helpers(pool, grid, channel, end);
   count_instructions(grid, worker, before);
 }
@@ -763,50 +793,46 @@ static void convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
 }
 
-/* Adds to a counter that only the engine thread changes. */
-static void count_up(_Atomic uint64_t *counter, uint64_t n) {
-  const uint64_t count = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, count + n, memory_order_relaxed);
-}
-
-/* Counts of the grids that ended last, for EMULATOR_IOCTL_GRID. */
+/* Counts of the grids that ended last, for EMULATOR_IOCTL_GRID. The engine thread writes them
+ * without a lock: it fills an element of the ring before it counts it. */
 enum { RECALLED_GRIDS = 4096 };
 static struct {
-  pthread_mutex_t lock;
-  uint64_t count; /* ever */
+  _Atomic uint64_t count; /* ever */
   struct {
-    const struct emu_as *as;
-    uint64_t descriptor, instructions, sectors;
-  } grids[RECALLED_GRIDS]; /* ring */
-} ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct emu_as *_Atomic as;
+    _Atomic uint64_t descriptor, instructions, sectors;
+  } grids[RECALLED_GRIDS];
+} ended;
 
 void emu_grids_forked(void) {
-  pthread_mutex_init(&ended.lock, NULL);
-  ended.count = 0;
+  atomic_store(&ended.count, 0);
 }
 
-static void record_grid(const struct emu_as *as, const struct emu_grid *grid) {
-  pthread_mutex_lock(&ended.lock);
-  const uint64_t i = ended.count++ % RECALLED_GRIDS;
-  ended.grids[i].as = as;
-  ended.grids[i].descriptor = grid->qmd_address;
-  ended.grids[i].instructions = atomic_load(&grid->instructions);
-  ended.grids[i].sectors = atomic_load(&grid->sectors);
-  pthread_mutex_unlock(&ended.lock);
+static void record_grid(const struct emu_as *as, struct emu_grid *grid) {
+  const memory_order any = memory_order_relaxed;
+  const uint64_t count = atomic_load_explicit(&ended.count, any), i = count % RECALLED_GRIDS;
+  atomic_thread_fence(memory_order_release); /* a reader that sees the next stores sees count */
+  atomic_store_explicit(&ended.grids[i].as, as, any);
+  atomic_store_explicit(&ended.grids[i].descriptor, grid->qmd_address, any);
+  atomic_store_explicit(&ended.grids[i].instructions,
+                        atomic_load_explicit(&grid->instructions, any), any);
+  atomic_store_explicit(&ended.grids[i].sectors, atomic_load_explicit(&grid->sectors, any), any);
+  atomic_store_explicit(&ended.count, count + 1, memory_order_release);
 }
 
 void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
+  const uint64_t count = atomic_load_explicit(&ended.count, memory_order_acquire);
   record->known = 0;
-  pthread_mutex_lock(&ended.lock);
-  for (uint64_t n = 0; n < ended.count && n < RECALLED_GRIDS && !record->known; n++) {
-    const uint64_t i = (ended.count - 1 - n) % RECALLED_GRIDS;
-    if (ended.grids[i].as != as || ended.grids[i].descriptor != record->descriptor)
+  for (uint64_t at = count; at && count - at < RECALLED_GRIDS && !record->known; at--) {
+    const uint64_t i = (at - 1) % RECALLED_GRIDS;
+    if (atomic_load(&ended.grids[i].as) != as ||
+        atomic_load(&ended.grids[i].descriptor) != record->descriptor)
       continue;
-    record->known = 1;
-    record->warp_instructions = ended.grids[i].instructions;
-    record->global_bytes = ended.grids[i].sectors * SM_SECTOR_BYTES;
+    record->warp_instructions = atomic_load(&ended.grids[i].instructions);
+    record->global_bytes = atomic_load(&ended.grids[i].sectors) * SM_SECTOR_BYTES;
+    atomic_thread_fence(memory_order_acquire);
+    record->known = atomic_load(&ended.count) - (at - 1) < RECALLED_GRIDS; /* not overwritten */
   }
-  pthread_mutex_unlock(&ended.lock);
 }
 
 /* Performs the actions at the end of a grid: memory barrier, releases and dependents

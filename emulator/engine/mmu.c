@@ -184,8 +184,21 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   return find_range(space, &thread.recent, address, range);
 }
 
-bool emu_mmu_engine_range(struct emu_as *as, uint64_t address, struct sm_range *range) {
-  return find_range(as, &as->recent, address, range);
+static __attribute__((noinline)) const uint8_t *find_span(struct emu_as *as, uint64_t address,
+                                                          uint64_t *left) {
+  struct sm_range range;
+  if (!find_range(as, &as->recent, address, &range))
+    return NULL;
+  *left = range.gpu + range.size - address;
+  return range.host + (address - range.gpu);
+}
+
+const uint8_t *emu_mmu_span(struct emu_as *as, uint64_t address, uint64_t *left) {
+  const struct emu_recent_place *place = find_recent(&as->recent, address);
+  if (!place)
+    return find_span(as, address, left);
+  *left = place->gpu + place->size - address;
+  return place->host + (address - place->gpu);
 }
 
 static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, bool write,
@@ -198,19 +211,12 @@ static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, b
   fault->record.is_write = write;
 }
 
-/* Finds the host memory at address. Returns how many of the bytes are in its mapping, or 0 with
- * *fault set. */
-static size_t translate_address(struct emu_as *as, uint64_t address, size_t bytes, bool write,
-                                uint8_t **host, int *syncpoint, struct emu_fault *fault) {
+/* Does what translate_address does where no recent access was. */
+static __attribute__((noinline)) size_t translate_slowly(struct emu_as *as, uint64_t address,
+                                                         size_t bytes, bool write, uint8_t **host,
+                                                         int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;
   bool mapped = false;
-  const struct emu_recent_place *place = find_recent(&as->recent, address);
-  if (place && (place->writable || !write)) {
-    const uint64_t left = place->gpu + place->size - address;
-    *host = place->host + (address - place->gpu);
-    *syncpoint = place->syncpoint;
-    return left < bytes ? (size_t)left : bytes;
-  }
   pthread_rwlock_rdlock(&as->mappings_lock);
   const struct emu_mapping *m = find_valid(as, address);
   if (m && (m->writable || !write)) {
@@ -236,8 +242,23 @@ static size_t translate_address(struct emu_as *as, uint64_t address, size_t byte
   return length;
 }
 
-void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write,
-                   struct emu_fault *fault) {
+/* Finds the host memory at address. Returns how many of the bytes are in its mapping, or 0 with
+ * *fault set. */
+static inline size_t translate_address(struct emu_as *as, uint64_t address, size_t bytes,
+                                       bool write, uint8_t **host, int *syncpoint,
+                                       struct emu_fault *fault) {
+  const struct emu_recent_place *place = find_recent(&as->recent, address);
+  if (!place || (write && !place->writable))
+    return translate_slowly(as, address, bytes, write, host, syncpoint, fault);
+  const uint64_t left = place->gpu + place->size - address;
+  *host = place->host + (address - place->gpu);
+  *syncpoint = place->syncpoint;
+  return left < bytes ? (size_t)left : bytes;
+}
+
+/* Does what emu_mmu_host does where no recent access was. */
+static __attribute__((noinline)) void *find_host(struct emu_as *as, uint64_t address, size_t bytes,
+                                                 bool write, struct emu_fault *fault) {
   uint8_t *host;
   int syncpoint;
   size_t length = translate_address(as, address, bytes, write, &host, &syncpoint, fault);
@@ -248,6 +269,15 @@ void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write
     return NULL;
   }
   return host;
+}
+
+void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write,
+                   struct emu_fault *fault) {
+  const struct emu_recent_place *place = find_recent(&as->recent, address);
+  const uint64_t at = place ? address - place->gpu : 0;
+  if (place && bytes <= place->size - at && (!write || (place->writable && place->syncpoint < 0)))
+    return place->host + at;
+  return find_host(as, address, bytes, write, fault);
 }
 
 bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,

@@ -80,8 +80,9 @@ struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, ui
 /* Implements find of struct sm_memory; space is a struct emu_as. Takes mappings_lock, like the
  * accesses below. */
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
-/* The same for the engine thread. */
-bool emu_mmu_engine_range(struct emu_as *as, uint64_t address, struct sm_range *range);
+/* For reads of the engine thread: returns the host address, and sets *left to the number of bytes
+ * from there to the end of the mapping. Returns NULL if there is no mapping. */
+const uint8_t *emu_mmu_span(struct emu_as *as, uint64_t address, uint64_t *left);
 /* Accesses of the engine thread. Return false with *fault set on an error. The caller holds a
  * pin. */
 bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,

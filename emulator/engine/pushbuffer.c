@@ -18,7 +18,6 @@
 #include "emulator/kernel/channel.h"
 #include "emulator/kernel/dmabuf.h"
 #include "emulator/modes/adversary.h"
-#include "emulator/sm/sm.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
@@ -189,15 +188,15 @@ static bool has_read_ahead(const struct emu_channel *channel) {
 /* Makes the next words of the segment accessible at fetch.host. */
 static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_fetch *f = &channel->engine->fetch;
-  struct sm_range range;
-  if (!emu_mmu_engine_range(channel->as, f->gpu, &range)) {
+  uint64_t left;
+  f->host = (const uint32_t *)(const void *)emu_mmu_span(channel->as, f->gpu, &left);
+  if (!f->host) {
     emu_fault_set(fault, NOTIFIER_MMU_FAULT, f->gpu, "read of a pushbuffer at 0x%llx: no mapping",
                   (unsigned long long)f->gpu);
     fault->record.access_bytes = sizeof(uint32_t);
     return false;
   }
-  uint64_t words = (range.gpu + range.size - f->gpu) / sizeof(uint32_t);
-  f->host = (const uint32_t *)(const void *)(range.host + (f->gpu - range.gpu));
+  const uint64_t words = left / sizeof(uint32_t);
   f->host_words = words < f->words ? (uint32_t)words : f->words;
   if (emu_adversary.on && emu_adversary_one_in(&channel->engine->adversary.random, 2))
     read_ahead(channel);

@@ -297,8 +297,9 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
     if (address % BANK_ALIGN)
       return refuse_descriptor(fault, launch,
                                "the address of a constant bank is not a multiple of 64");
-    struct sm_range range;
-    if (!emu_mmu_engine_range(as, address, &range)) {
+    uint64_t mapped;
+    const uint8_t *host = emu_mmu_span(as, address, &mapped);
+    if (!host) {
       emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
                     "read of constant bank %u at 0x%llx: no mapping", i,
                     (unsigned long long)address);
@@ -306,8 +307,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       return false;
     }
     /* If the size exceeds the mapping, only reads past the mapping fault. */
-    uint64_t mapped = range.gpu + range.size - address;
-    launch->sm.bank[i].data = range.host + (address - range.gpu);
+    launch->sm.bank[i].data = host;
     launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
   }
   return true;

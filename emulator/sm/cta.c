@@ -429,7 +429,7 @@ static uint64_t run_turn(struct sm_warp *w, const struct sm_core *core, uint64_t
     const int64_t before = w->left;
     core->run(w, u, *warps);
     spent += (uint64_t)(before - w->left) * *warps;
-  } while (*warps == 1 && w->event == SM_EVENT_SWITCH && w->left > 0);
+  } while (*warps == 1 && w->event == SM_EVENT_SWITCH && w->alive && w->left > 0);
   if (*warps > 1 && w->event == SM_EVENT_BUDGET) {
     const int64_t executed = w->slice - w->left;
     run_ahead(w, core);
