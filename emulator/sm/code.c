@@ -137,6 +137,27 @@ static void track_uniform_writes(struct sm_code *code, const struct sm_insn *ins
   __atomic_store_n(&code->ur_high, high, __ATOMIC_RELAXED);
 }
 
+/* Reads the instruction at an index of the page, or after it, and lowers it. */
+static void lower_instruction(struct sm_code *code, struct sm_page *page, unsigned index,
+                              uint64_t word[2], const struct sm_core *core) {
+  struct sm_uop *u = &page->uop[index];
+  struct sm_insn insn;
+  const uint64_t pc = page->va + index * SM_INSN_BYTES;
+  if (!fetch_instruction(&code->memory, pc, word)) {
+    u->handler = core->handler[SM_H_pc_range];
+    u->guard = SM_PRED_TRUE;
+  } else if (!sm_decode(word, &insn)) {
+    u->handler = core->handler[SM_H_illegal];
+    u->guard = SM_PRED_TRUE;
+  } else {
+    struct sm_note *note = code->annotated ? &sm_page_notes(page)[index] : NULL;
+    track_uniform_writes(code, &insn);
+    sm_lower(u, &insn, pc, page->registers, core, note);
+    if (code->cached)
+      sm_lower_l1(u, &insn, core, note ? &note->execute : &u->handler);
+  }
+}
+
 static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t registers) {
   const struct sm_core *core = sm_core();
   struct sm_page *page = NULL;
@@ -146,27 +167,13 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
   memset(page, 0, bytes);
   page->va = va;
   page->registers = registers;
-  for (unsigned k = 0; k < SM_PAGE_UOPS; k++) {
-    struct sm_uop *u = &page->uop[k];
-    struct sm_insn insn;
-    const uint64_t pc = va + k * SM_INSN_BYTES;
-    if (!fetch_instruction(&code->memory, pc, page->word[k])) {
-      u->handler = core->handler[SM_H_pc_range];
-      u->guard = SM_PRED_TRUE;
-    } else if (!sm_decode(page->word[k], &insn)) {
-      u->handler = core->handler[SM_H_illegal];
-      u->guard = SM_PRED_TRUE;
-    } else {
-      struct sm_note *note = code->annotated ? &sm_page_notes(page)[k] : NULL;
-      track_uniform_writes(code, &insn);
-      sm_lower(u, &insn, pc, registers, core, note);
-      if (code->cached)
-        sm_lower_l1(u, &insn, core, note ? &note->execute : &u->handler);
-    }
-  }
-  page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];
+  for (unsigned k = 0; k < SM_PAGE_UOPS; k++)
+    lower_instruction(code, page, k, page->word[k], core);
+  for (unsigned k = SM_PAGE_UOPS; !code->annotated && k < SM_PAGE_UOPS + SM_FUSED_AFTER; k++)
+    lower_instruction(code, page, k, (uint64_t[2]){0}, core);
   if (!sm_general_handlers)
-    sm_fuse(page->uop, code->annotated ? sm_page_notes(page) : NULL, SM_PAGE_UOPS, core);
+    sm_fuse(page->uop, code->annotated ? sm_page_notes(page) : NULL, core);
+  page->uop[SM_PAGE_UOPS] = (struct sm_uop){.handler = core->handler[SM_H_page_end]};
   return page;
 }
 

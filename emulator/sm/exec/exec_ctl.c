@@ -230,22 +230,9 @@ HANDLER(warpsync) {
 /* Sources of BMOV other than B0..B15, in its encoding. */
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
-/* Returns whether a BMOV writes zero to a barrier register that is already zero. */
-static inline bool keeps_zero(const struct sm_warp *w, const struct sm_uop *u) {
-  const bool from_zero =
-      u->bmov.from_barrier ? u->bmov.from < SM_BARRIERS && !(w->breg_used >> u->bmov.from & 1)
-                           : u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 0;
-  return from_zero && u->bmov.to_barrier && u->bmov.to < SM_BARRIERS &&
-         !(w->breg_used >> u->bmov.to & 1);
-}
-
-/* Moves from a barrier register, a special register or b to a barrier register or d. A kernel
- * starts with a sequence of BMOVs that clears all barriers, which sm_fuse does not see if a page
- * ends within it. */
+/* Moves from a barrier register, a special register or b to a barrier register or d. */
 EACH_WARP(bmov) {
   struct sm_lanes t;
-  if (keeps_zero(w, u))
-    return DONE;
   const uint32_t *from;
   if (!u->bmov.from_barrier) {
     from = source(w, u, 1, &t);
@@ -272,15 +259,26 @@ EACH_WARP(bmov) {
   return DONE;
 }
 
-/* Replaces a sequence of BMOVs that clears all barriers. */
-HANDLER(clear_barriers) {
+static inline void clear_barriers(struct sm_warp *w, uint32_t warps) {
   const struct sm_lanes zeros = {{0}};
   FOR_WARPS(v) {
     FOR_MASK(n, v->breg_used)
     sm_blend(v->breg[n].l, zeros.l, v->active[0]);
   }
+}
+
+/* Replaces a sequence of BMOVs that clears all barriers. */
+HANDLER(clear_barriers) {
   const struct sm_uop *last = u + SM_BARRIERS;
+  clear_barriers(w, warps);
   return last[1].handler(w, last + 1, warps);
+}
+
+/* The same if a page ends within the sequence. */
+HANDLER(clear_barriers_far) {
+  const struct sm_uop *last = u + SM_BARRIERS;
+  clear_barriers(w, warps);
+  return jump_far(w, last, warps, sm_pc_of(w, last) + SM_INSN_BYTES);
 }
 
 /* --- the CTA's barriers ------------------------------------------------------- */

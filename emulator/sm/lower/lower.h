@@ -181,7 +181,9 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
  * none. May change arguments of the uop. */
 unsigned sm_specialise(struct sm_uop *u, unsigned handler);
 /* Sets handlers that execute a sequence of uops at once. All uops of the sequence stay valid,
- * because a branch may lead into it. notes has the notes on annotated uops, else it is NULL. */
-void sm_fuse(struct sm_uop *u, struct sm_note *notes, unsigned count, const struct sm_core *core);
+ * because a branch may lead into it. u has the uops of a page and SM_FUSED_AFTER of the next one.
+ * notes has the notes on annotated uops, else it is NULL. Annotated sequences in two pages are
+ * ignored. */
+void sm_fuse(struct sm_uop *u, struct sm_note *notes, const struct sm_core *core);
 
 #endif

@@ -151,11 +151,13 @@ static bool clears_barriers(const struct sm_uop *u, const struct sm_note *notes,
          last->imm == 0;
 }
 
-void sm_fuse(struct sm_uop *u, struct sm_note *notes, unsigned count, const struct sm_core *core) {
-  for (unsigned k = 0; k + SM_BARRIERS < count; k++) {
-    if (!clears_barriers(&u[k], notes ? &notes[k] : NULL, core))
+void sm_fuse(struct sm_uop *u, struct sm_note *notes, const struct sm_core *core) {
+  for (unsigned k = 0; k < SM_PAGE_UOPS; k++) {
+    const bool far = k + SM_BARRIERS >= SM_PAGE_UOPS;
+    if ((far && notes) || !clears_barriers(&u[k], notes ? &notes[k] : NULL, core))
       continue;
-    *(notes ? &notes[k].execute : &u[k].handler) = core->handler[SM_H_clear_barriers];
+    *(notes ? &notes[k].execute : &u[k].handler) =
+        core->handler[far ? SM_H_clear_barriers_far : SM_H_clear_barriers];
     if (notes) {
       notes[k].skips = SM_BARRIERS;
       notes[k].is_quick = false;

@@ -104,9 +104,10 @@ static inline unsigned sm_first_predicate(const struct sm_uop *u) {
   return u->uniform ? SM_PRED_UNIFORM : 0;
 }
 
-#define SM_PAGE_BYTES 4096u
-#define SM_INSN_BYTES 16u
-#define SM_PAGE_UOPS  (SM_PAGE_BYTES / SM_INSN_BYTES)
+#define SM_PAGE_BYTES  4096u
+#define SM_INSN_BYTES  16u
+#define SM_PAGE_UOPS   (SM_PAGE_BYTES / SM_INSN_BYTES)
+#define SM_FUSED_AFTER 16u /* uops of the next page that a sequence may include */
 
 /* A lowered page of code. */
 struct sm_page {
@@ -114,7 +115,8 @@ struct sm_page {
   uint64_t va;
   uint32_t registers; /* number of registers that its uops were checked against */
   uint64_t word[SM_PAGE_UOPS][2];
-  struct sm_uop uop[SM_PAGE_UOPS + 1]; /* the last one continues at the next page */
+  /* After those of the page there is one that continues at the next page. */
+  struct sm_uop uop[SM_PAGE_UOPS + SM_FUSED_AFTER];
 };
 
 enum sm_handler_id {
