@@ -106,7 +106,9 @@ static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *n
   case SM_H_iadd3_rrr:
   case SM_H_iadd3_rsr:
   case SM_H_iadd_cc:
+  case SM_H_iadd_cc_rs:
   case SM_H_iadd_x:
+  case SM_H_iadd_x_rs:
   case SM_H_iadd_carry:
     return 7;
   case SM_H_imad:

@@ -114,8 +114,16 @@ EACH_WARP(iadd_carry) {
 /* IADD3 of two operands without modifiers and without a carry in. */
 EACH_WARP(iadd_cc) {
   RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t carries = sm_add_carry_out(r, REG(u->s[0]), source(w, u, 1, &t));
+  const uint32_t carries = sm_add_carry_out(r, REG(u->s[0]), REG(u->s[1]));
+  pred_out(w, u->pd, carries, m);
+  RESULT_END;
+}
+
+EACH_WARP(iadd_cc_rs) {
+  RESULT(u->d);
+  struct sm_lanes b;
+  sm_splat(b.l, scalar(w, u));
+  const uint32_t carries = sm_add_carry_out(r, REG(u->s[0]), b.l);
   pred_out(w, u->pd, carries, m);
   RESULT_END;
 }
@@ -123,8 +131,15 @@ EACH_WARP(iadd_cc) {
 /* IADD3.X of two operands without modifiers and without a carry out. */
 EACH_WARP(iadd_x) {
   RESULT(u->d);
-  struct sm_lanes t;
-  sm_add_carries(r, REG(u->s[0]), source(w, u, 1, &t), PP);
+  sm_add_carries(r, REG(u->s[0]), REG(u->s[1]), PP);
+  RESULT_END;
+}
+
+EACH_WARP(iadd_x_rs) {
+  RESULT(u->d);
+  struct sm_lanes b;
+  sm_splat(b.l, scalar(w, u));
+  sm_add_carries(r, REG(u->s[0]), b.l, PP);
   RESULT_END;
 }
 

@@ -28,9 +28,12 @@ static unsigned choose_sum(const struct sm_uop *u, unsigned handler) {
     return handler;
   if (u->mods)
     return SM_H_iadd_carry;
+  const bool scalar = u->scalar_slot == 1;
   if (!u->iadd.extended)
-    return SM_H_iadd_cc;
-  return u->pd == SM_PRED_DISCARD ? SM_H_iadd_x : SM_H_iadd_carry;
+    return scalar ? SM_H_iadd_cc_rs : SM_H_iadd_cc;
+  if (u->pd != SM_PRED_DISCARD)
+    return SM_H_iadd_carry;
+  return scalar ? SM_H_iadd_x_rs : SM_H_iadd_x;
 }
 
 /* IMAD by 1 is a sum. By another power of two, if it adds nothing, it is a shift. */
