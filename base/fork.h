@@ -9,7 +9,8 @@
 enum base_fork_part {
   BASE_FORK_EPOLL,      /* tegracl-emulate's epoll sets */
   BASE_FORK_DRIVER,     /* handles of the OpenCL layer; the runtime's fds and mappings */
-  BASE_FORK_WATCHERS,   /* threads that wait for events and call callbacks */
+  BASE_FORK_WATCHERS,   /* threads that wait for events */
+  BASE_FORK_CALLBACKS,  /* the thread that calls callbacks */
   BASE_FORK_EMULATOR,   /* the software Orin */
   BASE_FORK_HELPERS,    /* compiler processes */
   BASE_FORK_BUILDS,     /* builds for which several callers wait */

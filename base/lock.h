@@ -27,6 +27,7 @@
   X(PRINTS, "objects.h: printf output of a context")                                               \
   X(CONTEXT, "objects.h: context")                                                                 \
   X(WATCHER, "watcher.c: watched events")                                                          \
+  X(DELIVERIES, "deliver.c: calls of callbacks")                                                   \
   X(DEVICE_CLOCK, "objects.h: clock of the device")                                                \
   X(OBJECTS, "object.c: memory of objects")                                                        \
   X(RT_TEXTURE_UNITS, "texture_answers.h: self-check of the texture units")                        \

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "compiler/compiler.h"
 #include "icd/icd.h"
+#include "icd/object/deliver.h"
 #include "icd/object/lock.h"
 #include "runtime/runtime.h"
 
@@ -105,7 +106,7 @@ struct _cl_context {
   /* Retired objects that the GPU no longer uses, in order of release. */
   struct icd_retired *idle, *last_idle;
   atomic_bool any_retired; /* whether there are objects of either kind */
-  unsigned reclaiming;     /* number of threads that are destroying one of them */
+  unsigned reclaiming;     /* number of them that are being destroyed */
   bool has_reclaimer;      /* a thread is waiting for the retired objects */
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory in ascending order of address (svm.c) */
@@ -211,7 +212,8 @@ struct _cl_mem {
   cl_context context;
   union {
     struct icd_usm usm;
-    struct icd_retired retired; /* used after the last reference was released */
+    struct icd_retired retired;   /* used after the last reference was released */
+    struct icd_delivery delivery; /* used after that if it has destructors */
   };
   struct icd_image *image; /* NULL for a buffer */
   cl_mem parent;           /* the parent of a sub-buffer or of an image in other memory, or NULL */
@@ -243,6 +245,8 @@ static inline void icd_mem_hold(cl_mem mem) {
 static inline void icd_mem_drop(cl_mem mem) {
   icd_object_drop(&mem->object);
 }
+/* For clReleaseMemObject. */
+cl_int icd_mem_release(cl_mem mem);
 
 /* Creates a memory object in new memory (svm is NULL), or at place in an allocation of shared
  * virtual memory, whose reference it takes over on success. The caller has checked the flags. On
@@ -409,7 +413,9 @@ typedef void(CL_CALLBACK *icd_event_notify)(cl_event, cl_int, void *);
 
 struct icd_event_callback {
   struct icd_event_callback *next;
-  cl_int status; /* CL_SUBMITTED, CL_RUNNING or CL_COMPLETE */
+  struct icd_delivery delivery;
+  cl_event event; /* held from when the callback is due */
+  cl_int status;  /* CL_SUBMITTED, CL_RUNNING or CL_COMPLETE; the one to pass when it is due */
   icd_event_notify function;
   void *data;
 };
@@ -430,6 +436,8 @@ struct _cl_event {
   uint64_t queued_ns, submit_ns;        /* CPU clock */
   uint64_t start_ns, end_ns;            /* GPU clock; valid after completion */
   struct icd_event_callback *callbacks; /* protected by the context's lock */
+  /* held user events that end with this event; protected by the context's lock */
+  cl_event promises, next_promise;
   struct icd_retired retired;
   cl_event next_free;
   cl_event next_watched; /* icd/queue/watcher.c */
@@ -449,27 +457,23 @@ static inline void icd_event_drop(cl_event event) {
 /* Returns the current status, after reading the GPU's timeline. */
 cl_int icd_event_status(cl_event event);
 
-/* Changes the status to CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or an error, and calls the
- * callbacks. The caller holds no lock. start_ns and end_ns are on the device's clock and are
- * only used with CL_COMPLETE. */
-void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
+/* Changes the status to CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or an error. Another thread calls the
+ * callbacks. start_ns and end_ns are on the device's clock and are only used with CL_COMPLETE.
+ * Returns false if the event has already ended. */
+bool icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
 
-/* Do the two steps of icd_event_set. icd_event_move returns the callbacks that icd_event_call
- * calls. */
-struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
-                                          uint64_t end_ns);
-void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *callbacks);
-
-/* Completes a user event and calls its callbacks. Returns false if it had already ended. */
-bool icd_user_event_end(cl_event event, cl_int status);
+/* Adds a callback, which is called at once if it is already due. icd_deliver_later has been called
+ * for it. */
+void icd_event_add_callback(cl_event event, struct icd_event_callback *callback);
+/* Makes a user event end with the event. Takes over the caller's reference to it. */
+void icd_event_promise(cl_event event, cl_event promise);
 
 /* Marks an event as submitted. Its command completes when the queue reaches point. The event
- * takes ownership of times, which the GPU writes and which may be NULL. The caller calls the
- * callbacks that are returned, as with icd_event_move. */
-struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
+ * takes ownership of times, which the GPU writes and which may be NULL. */
+void icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
 
-/* Starts a thread that waits for the event if it is tracked and has callbacks. Must be called
- * without locks after the event has become tracked or has got a callback. */
+/* Starts a thread that waits for the event if it is tracked and has callbacks or promises. Must be
+ * called without locks after the event has become tracked or has got one of them. */
 void icd_event_watch(cl_event event);
 
 /* icd_event_wait waits until the event has ended, and returns CL_COMPLETE or an error.

@@ -94,12 +94,11 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
   return NULL;
 }
 
-/* this thread is destroying an object, and may be in a callback */
+/* this thread is in reclaim_idle */
 static _Thread_local bool thread_reclaims;
 
 /* Destroys the idle objects one by one. The caller holds the context's lock, which is released
- * during each destruction: a destructor callback may take long while another thread needs the
- * memory of the next object, and it may release the queue for which others wait. */
+ * during each destruction. */
 static void reclaim_idle(cl_context context) {
   find_idle(context);
   while (context->idle) {
@@ -123,7 +122,7 @@ static void reclaim_idle(cl_context context) {
 void icd_reclaim_retired(cl_context context, bool wait) {
   cl_command_queue queue;
   if (thread_reclaims && !wait)
-    return; /* reclaim_idle, which called the callback, continues */
+    return; /* reclaim_idle continues */
   do {
     uint64_t point = 0;
     base_mutex_lock(&context->lock);
@@ -137,10 +136,23 @@ void icd_reclaim_retired(cl_context context, bool wait) {
   } while (queue);
 }
 
+void icd_reclaim_began(cl_context context) {
+  base_mutex_lock(&context->lock);
+  context->reclaiming++;
+  base_mutex_unlock(&context->lock);
+}
+
+void icd_reclaim_ended(cl_context context) {
+  base_mutex_lock(&context->lock);
+  context->reclaiming--;
+  pthread_cond_broadcast(&context->changed);
+  base_mutex_unlock(&context->lock);
+}
+
 /* Waits at most RECLAIM_NS while other threads destroy objects. The limit is needed because a
  * destructor callback may wait for this thread. */
 static void await_reclaims(cl_context context) {
-  if (thread_reclaims)
+  if (thread_reclaims || icd_delivers())
     return;
   const uint64_t end_ns = base_clock_ns() + RECLAIM_NS;
   base_mutex_lock(&context->lock);

@@ -27,6 +27,11 @@ static inline void icd_reclaim(cl_context context, bool wait) {
  * returns true, so that the caller tries again. The caller holds no lock. */
 bool icd_context_make_room(cl_context context, int error);
 
+/* Count the retired objects that other threads are destroying, for which icd_context_make_room
+ * waits. */
+void icd_reclaim_began(cl_context context);
+void icd_reclaim_ended(cl_context context);
+
 /* Destroys all retired objects in a separate thread, if there are any. For objects with
  * destructor callbacks, because the application may wait for one without calling OpenCL again. */
 void icd_reclaim_in_background(cl_context context);

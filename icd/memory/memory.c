@@ -231,7 +231,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem mem) {
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
   if (!icd_is_mem(mem))
     return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj %p is not a valid cl_mem", (void *)mem);
-  if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT))
+  if (icd_mem_release(mem))
     return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj %p has been released too often",
                     (void *)mem);
   return CL_SUCCESS;

@@ -35,6 +35,37 @@ static void destroy_mem(void *owner) {
   icd_context_drop(context);
 }
 
+/* For the thread that calls callbacks. */
+static void destroy_delivered(void *owner) {
+  cl_mem mem = owner;
+  cl_context context = mem->context;
+  icd_context_hold(context);
+  destroy_mem(mem);
+  icd_reclaim_ended(context);
+  icd_context_drop(context);
+}
+
+static _Thread_local bool releases; /* the thread is in clReleaseMemObject */
+
+/* Destroys an object that the GPU no longer uses. Callbacks are called by clReleaseMemObject, as
+ * the application may expect, or by the thread for callbacks. */
+static void destroy_idle(void *owner) {
+  cl_mem mem = owner;
+  if (!mem->destructors || releases || !icd_deliver_later()) {
+    destroy_mem(mem);
+    return;
+  }
+  icd_reclaim_began(mem->context);
+  icd_deliver(&mem->delivery, destroy_delivered, mem);
+}
+
+cl_int icd_mem_release(cl_mem mem) {
+  releases = true;
+  const cl_int code = icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT);
+  releases = false;
+  return code;
+}
+
 /* Whether the object or one of its parents has a destructor callback. */
 static bool has_destructor(cl_mem mem) {
   bool notifies = false;
@@ -52,7 +83,7 @@ static void retire_mem(struct icd_object *object) {
   const bool notifies = has_destructor(mem);
   if (notifies)
     icd_context_hold(context); /* the object may have the last reference to it */
-  icd_retire(context, &mem->retired, destroy_mem, mem);
+  icd_retire(context, &mem->retired, destroy_idle, mem);
   if (notifies) {
     icd_reclaim_in_background(context);
     icd_context_drop(context);

@@ -72,12 +72,10 @@ static void complete_event(cl_event event) {
 /* The outcome of attempt_command. */
 enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
 
-/* Tries to do the operation at once. The queue's lock must be held. Sets *due to the callbacks
- * to be passed to icd_event_call. */
+/* Tries to do the operation at once. The queue's lock must be held. */
 static enum attempt attempt_command(cl_command_queue queue, struct icd_operation *operation,
                                     enum dependencies dependencies, cl_uint wait_count,
-                                    const cl_event *waits, cl_event event, cl_int *code,
-                                    struct icd_event_callback **due) {
+                                    const cl_event *waits, cl_event event, cl_int *code) {
   uint64_t point;
   *code = CL_SUCCESS;
   if (dependencies == SOME_OPEN || icd_must_queue(queue, operation, wait_count))
@@ -91,7 +89,7 @@ static enum attempt attempt_command(cl_command_queue queue, struct icd_operation
     return DONE;
   }
   if (icd_is_for_gpu(operation)) {
-    *code = icd_submit(queue, operation, wait_count, waits, event, due);
+    *code = icd_submit(queue, operation, wait_count, waits, event);
     return SUBMITTED;
   }
   return MUST_WAIT;
@@ -161,10 +159,9 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     return CL_SUCCESS;
   }
 
-  struct icd_event_callback *due = NULL;
   icd_lock(&queue->lock);
   enum attempt outcome =
-      attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+      attempt_command(queue, operation, dependencies, wait_count, waits, event, &code);
   if (outcome == MUST_WAIT && blocking) {
     /* Wait without the lock. Commands that other threads enqueue meanwhile run before this one. */
     uint64_t point;
@@ -175,8 +172,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     if (rt_context_fault(context->rt))
       code = CL_OUT_OF_RESOURCES;
     else
-      outcome =
-          attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+      outcome = attempt_command(queue, operation, dependencies, wait_count, waits, event, &code);
   }
   if (!code && (outcome == MUST_WAIT || outcome == MUST_DEFER))
     code = icd_defer(queue, operation, wait_count, waits, event);
@@ -189,8 +185,6 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (outcome == DONE) {
     icd_print_drain(queue);
     complete_event(event);
-  } else if (event) {
-    icd_event_call(event, CL_SUBMITTED, due);
   }
   if (blocking && outcome != DONE) {
     const cl_int status = icd_event_wait(event);

@@ -130,10 +130,9 @@ cl_int icd_submission_code(const struct icd_operation *operation, int error);
 cl_int icd_refuse_submission(cl_command_queue queue, cl_event event, cl_int code, const char *call);
 
 /* Submits a LAUNCH, MARK or REPLAY to the GPU. The events in waits must be tracked or complete.
- * The caller holds the queue's lock, and calls the callbacks *due after releasing it. event may
- * be NULL. */
+ * The caller holds the queue's lock. event may be NULL. */
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
-                  const cl_event *waits, cl_event event, struct icd_event_callback **due);
+                  const cl_event *waits, cl_event event);
 
 /* Checks the launch and completes the kernel's parameters and its struct rt_launch. The caller
  * holds the kernel's lock and has called icd_hold_notify. */

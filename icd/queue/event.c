@@ -1,5 +1,5 @@
 /* Events. The status of a tracked event changes when a thread reads the queue's timeline: in a
- * query, in a wait, or in the watcher if the event has callbacks.
+ * query, in a wait, or in the watcher if the event has callbacks or promises.
  */
 #include <stdlib.h>
 
@@ -14,6 +14,11 @@ static void recycle_event(void *owner) {
   if (event->times)
     rt_times_put(context->rt, event->times);
   event->times = NULL;
+  while (event->promises) {
+    cl_event promise = event->promises;
+    event->promises = promise->next_promise;
+    icd_event_drop(promise);
+  }
   icd_event_pool_put(context, event);
   if (queue)
     icd_queue_drop(queue);
@@ -53,40 +58,39 @@ cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command
 
 /* ---- state -------------------------------------------------------------------- */
 
-/* Removes and returns the callbacks that are due for a status, in order of registration. The
+static void call_back(void *owner) {
+  struct icd_event_callback *callback = owner;
+  callback->function(callback->event, callback->status, callback->data);
+  icd_event_drop(callback->event);
+  free(callback);
+}
+
+/* Removes and delivers the callbacks that are due for a status, in order of registration. The
  * caller holds the context's lock. */
-static struct icd_event_callback *take_due(cl_event event, cl_int status) {
-  struct icd_event_callback *due = NULL, **end = &due;
+static void deliver_due(cl_event event, cl_int status) {
   for (struct icd_event_callback **link = &event->callbacks; *link;) {
     struct icd_event_callback *callback = *link;
-    if (callback->status >= status) {
-      *link = callback->next;
-      callback->next = NULL;
-      *end = callback;
-      end = &callback->next;
-    } else {
+    if (callback->status < status) {
       link = &callback->next;
+      continue;
     }
-  }
-  return due;
-}
-
-void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *callbacks) {
-  while (callbacks) {
-    struct icd_event_callback *next = callbacks->next;
-    callbacks->function(event, status < 0 ? status : callbacks->status, callbacks->data);
-    free(callbacks);
-    callbacks = next;
+    *link = callback->next;
+    icd_event_hold(event);
+    callback->event = event;
+    if (status < 0)
+      callback->status = status;
+    icd_deliver(&callback->delivery, call_back, callback);
   }
 }
 
-/* Moves an event forward to status, unless it is already there or further. Returns the callbacks
- * that are now due. The caller holds the context's lock. */
-static struct icd_event_callback *move_locked(cl_event event, cl_int status, uint64_t start_ns,
-                                              uint64_t end_ns) {
+/* Moves an event forward to status. Returns false if it has already ended. The caller holds the
+ * context's lock. */
+static bool move_locked(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns) {
   const cl_int now = atomic_load(&event->status);
-  if (now <= CL_COMPLETE || now <= status)
-    return NULL;
+  if (now <= CL_COMPLETE)
+    return false;
+  if (now <= status)
+    return true;
   if (status == CL_COMPLETE && event->profiled) {
     /* Converting between two clocks has an error, but the times must be in order. */
     const uint64_t submit_ns = icd_device_clock(event->queue->device, event->submit_ns);
@@ -97,30 +101,53 @@ static struct icd_event_callback *move_locked(cl_event event, cl_int status, uin
   }
   atomic_store_explicit(&event->status, status, memory_order_release);
   icd_context_change_locked(event->context);
-  return take_due(event, status);
+  deliver_due(event, status);
+  if (status <= CL_COMPLETE)
+    for (cl_event promise = event->promises; promise; promise = promise->next_promise)
+      move_locked(promise, status, 0, 0);
+  return true;
 }
 
-struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
-                                          uint64_t end_ns) {
+bool icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns) {
   base_mutex_lock(&event->context->lock);
-  struct icd_event_callback *due = move_locked(event, status, start_ns, end_ns);
+  const bool open = move_locked(event, status, start_ns, end_ns);
   base_mutex_unlock(&event->context->lock);
-  return due;
+  return open;
 }
 
-void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns) {
-  icd_event_call(event, status, icd_event_move(event, status, start_ns, end_ns));
+void icd_event_add_callback(cl_event event, struct icd_event_callback *callback) {
+  icd_event_hold(event);   /* the callback may release it in another thread */
+  icd_event_status(event); /* updates the status of a tracked event */
+  base_mutex_lock(&event->context->lock);
+  struct icd_event_callback **link = &event->callbacks;
+  while (*link)
+    link = &(*link)->next;
+  *link = callback;
+  deliver_due(event, atomic_load(&event->status));
+  base_mutex_unlock(&event->context->lock);
+  icd_event_watch(event);
+  icd_event_drop(event);
 }
 
-struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times) {
+void icd_event_promise(cl_event event, cl_event promise) {
+  icd_event_status(event);
+  base_mutex_lock(&event->context->lock);
+  promise->next_promise = event->promises;
+  event->promises = promise;
+  if (atomic_load(&event->status) <= CL_COMPLETE)
+    move_locked(promise, atomic_load(&event->status), 0, 0);
+  base_mutex_unlock(&event->context->lock);
+  icd_event_watch(event);
+}
+
+void icd_event_track(cl_event event, uint64_t point, struct rt_times *times) {
   base_mutex_lock(&event->context->lock);
   event->point = point;
   event->times = times;
   atomic_store_explicit(&event->tracked, true, memory_order_release);
-  struct icd_event_callback *due = move_locked(event, CL_SUBMITTED, 0, 0);
+  move_locked(event, CL_SUBMITTED, 0, 0);
   icd_context_change_locked(event->context);
   base_mutex_unlock(&event->context->lock);
-  return due;
 }
 
 /* Completes a tracked event, with the times that the GPU has written. */
@@ -128,19 +155,15 @@ static cl_int settle_event(cl_event event, cl_int status) {
   icd_print_drain(event->queue);
   base_mutex_lock(&event->context->lock);
   struct rt_times *times = event->times;
-  struct icd_event_callback *due = NULL;
-  if (atomic_load(&event->status) > CL_COMPLETE) {
+  if (move_locked(event, status, times ? times->start_ns : 0, times ? times->end_ns : 0))
     event->times = NULL;
-    due = move_locked(event, status, times ? times->start_ns : 0, times ? times->end_ns : 0);
-  } else {
+  else
     times = NULL; /* another thread has already completed the event */
-  }
   base_mutex_unlock(&event->context->lock);
   if (times)
     rt_times_put(event->context->rt, times);
   if (status < 0)
     icd_context_report_fault(event->context);
-  icd_event_call(event, status, due);
   return atomic_load_explicit(&event->status, memory_order_acquire);
 }
 
@@ -189,13 +212,4 @@ cl_int icd_event_wait(cl_event event) {
     }
     icd_event_await_submission(event);
   }
-}
-
-bool icd_user_event_end(cl_event event, cl_int status) {
-  base_mutex_lock(&event->context->lock);
-  const bool open = atomic_load(&event->status) > CL_COMPLETE;
-  struct icd_event_callback *due = move_locked(event, status, 0, 0);
-  base_mutex_unlock(&event->context->lock);
-  icd_event_call(event, status, due);
-  return open;
 }

@@ -20,8 +20,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
   if (execution_status > CL_COMPLETE)
     return ICD_FAIL(event->context, CL_INVALID_VALUE,
                     "execution_status is %d; it must be CL_COMPLETE or negative", execution_status);
-  icd_event_hold(event); /* a callback, or a thread that waited for it, may release it */
-  const cl_int code = icd_user_event_end(event, execution_status)
+  icd_event_hold(event); /* a callback or a thread that waited for it may release it */
+  const cl_int code = icd_event_set(event, execution_status, 0, 0)
                           ? CL_SUCCESS
                           : ICD_FAIL(event->context, CL_INVALID_OPERATION,
                                      "the status of the event has already been set");
@@ -92,24 +92,12 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
     return ICD_FAIL(event->context, CL_OUT_OF_HOST_MEMORY, "out of host memory");
   *callback = (struct icd_event_callback){
       .status = command_exec_callback_type, .function = pfn_notify, .data = user_data};
-
-  icd_event_hold(event);   /* the callback may release it in another thread */
-  icd_event_status(event); /* updates the status of a tracked event */
-  base_mutex_lock(&event->context->lock);
-  const cl_int status = atomic_load(&event->status);
-  const bool due = status <= command_exec_callback_type;
-  if (!due) {
-    struct icd_event_callback **link = &event->callbacks;
-    while (*link)
-      link = &(*link)->next;
-    *link = callback;
+  if (!icd_deliver_later()) {
+    free(callback);
+    return ICD_FAIL(event->context, CL_OUT_OF_RESOURCES,
+                    "cannot start the thread that calls callbacks");
   }
-  base_mutex_unlock(&event->context->lock);
-  if (due)
-    icd_event_call(event, status, callback);
-  else
-    icd_event_watch(event);
-  icd_event_drop(event);
+  icd_event_add_callback(event, callback);
   return CL_SUCCESS;
 }
 

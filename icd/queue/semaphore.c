@@ -302,11 +302,6 @@ static cl_event take_signal(cl_semaphore_khr semaphore) {
   return event;
 }
 
-static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promise) {
-  icd_event_set(promise, status, 0, 0);
-  icd_event_drop(promise);
-}
-
 /* Signals the semaphore with an event: completes the promise with it, or stores it. It replaces
  * a stored signal for which no command has waited. */
 static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
@@ -321,8 +316,8 @@ static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   }
   base_mutex_unlock(&semaphore->lock);
   drop_event(old);
-  if (promise && clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS)
-    keep_promise(event, icd_event_wait(event), promise); /* no memory for a callback */
+  if (promise)
+    icd_event_promise(event, promise);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(

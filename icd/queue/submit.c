@@ -115,11 +115,10 @@ static int submit_kernels(cl_command_queue queue, const struct icd_operation *op
 }
 
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
-                  const cl_event *waits, cl_event event, struct icd_event_callback **due) {
+                  const cl_event *waits, cl_event event) {
   struct rt_times *times = NULL;
   bool acquired = false;
   int error = 0;
-  *due = NULL;
   for (cl_uint i = 0; i < wait_count && !error; i++) {
     /* The channel is in order, and the host has completed commands that were never tracked. */
     if (waits[i]->queue == queue || !atomic_load(&waits[i]->tracked) ||
@@ -154,6 +153,6 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   if (icd_is_barrier(operation))
     atomic_store(&queue->barrier, point);
   if (event)
-    *due = icd_event_track(event, point, times);
+    icd_event_track(event, point, times);
   return CL_SUCCESS;
 }

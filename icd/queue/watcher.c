@@ -1,6 +1,4 @@
-/* Watchers: threads that wait for commands on the GPU and call the callbacks of their events. A
- * queue's worker cannot do this, because it may itself wait for something that a callback does.
- */
+/* Watchers: threads that wait for commands on the GPU whose events have callbacks or promises. */
 #include <stdlib.h>
 
 #include "base/fork.h"
@@ -33,8 +31,8 @@ static bool awaits_begin(cl_event event) {
   return awaits;
 }
 
-/* Drops the events that are complete, after calling their callbacks, and returns the others.
- * Sets *poll if one of these must be polled. */
+/* Drops the events that are complete and returns the others. Sets *poll if one of these must be
+ * polled. */
 static cl_event drop_completed(cl_event watched, bool *poll) {
   cl_event left = NULL;
   while (watched) {
@@ -185,7 +183,9 @@ static void poll_begin(cl_event event) {
 
 void icd_event_watch(cl_event event) {
   base_mutex_lock(&event->context->lock);
-  const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
+  const bool awaited = event->callbacks || event->promises;
+  const bool watch = awaited && atomic_load(&event->tracked) && !event->watched &&
+                     atomic_load(&event->status) > CL_COMPLETE;
   const bool was_watched = event->watched;
   event->watched |= watch;
   base_mutex_unlock(&event->context->lock);

@@ -123,15 +123,12 @@ static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *com
   return code;
 }
 
-/* Runs the command. Sets *status to CL_COMPLETE or an error if it has ended, or to CL_SUBMITTED
- * if it is on the GPU. Returns the callbacks that are due. */
-static struct icd_event_callback *run_command(cl_command_queue queue, struct icd_command *command,
-                                              cl_int *status) {
-  struct icd_event_callback *due = NULL;
+/* Runs the command or submits it to the GPU. */
+static void run_command(cl_command_queue queue, struct icd_command *command) {
   const struct icd_operation *operation = &command->operation;
   cl_event event = command->event;
-  *status = wait_for_all(queue, command);
-  if (!*status && icd_is_for_gpu(operation)) {
+  cl_int status = wait_for_all(queue, command);
+  if (!status && icd_is_for_gpu(operation)) {
     /* Submit a launch that is cut into parts one part at a time, and release the queue's lock in
      * between. At most two parts are on the GPU, because more could fill the channel while this
      * thread holds the lock. */
@@ -143,22 +140,21 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
       if (icd_prints(operation))
         icd_print_wait_for_room(queue->context);
       icd_lock(&queue->lock);
-      *status = icd_submit(queue, operation, 0, NULL, event, &due);
+      status = icd_submit(queue, operation, 0, NULL, event);
       last = rt_queue_submitted(queue->rt);
       icd_unlock(&queue->lock);
-    } while (!*status && command->launch.cut && !command->cut.over);
-    if (!*status) {
-      *status = CL_SUBMITTED;
+    } while (!status && command->launch.cut && !command->cut.over);
+    if (!status) {
       release_mems(command);
-      return due;
+      return;
     }
   }
   uint64_t start_ns = 0, end_ns = 0, point;
-  if (!*status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
+  if (!status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
       rt_queue_wait(queue->rt, point, UINT64_MAX))
-    *status = CL_OUT_OF_RESOURCES;
+    status = CL_OUT_OF_RESOURCES;
   icd_print_drain(queue);
-  if (!*status) {
+  if (!status) {
     const uint64_t cpu_ns = base_clock_ns();
     icd_do_on_host(queue, operation);
     if (event && event->profiled) {
@@ -173,7 +169,8 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
   }
   /* Before the event completes, because a thread that waits for it may then reuse the memory. */
   release_mems(command);
-  return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
+  if (event)
+    icd_event_set(event, status, start_ns, end_ns);
 }
 
 /* Removes the command from the list. Returns true if the list is now empty. */
@@ -273,13 +270,10 @@ static void *run_worker(void *data) {
     if (!icd_in_order(queue))
       command = choose_command(queue);
 
-    cl_int status;
-    struct icd_event_callback *due = run_command(queue, command, &status);
+    run_command(queue, command);
     const bool empty = remove_command(queue, command);
-    if (command->event) {
-      icd_event_call(command->event, status, due);
+    if (command->event)
       icd_event_watch(command->event);
-    }
     release_command(command);
     /* A non-empty list holds the queue. If the application has released the queue, no later call
      * reclaims retired objects, so wait for the GPU and do it here. */

@@ -460,6 +460,7 @@ static void callbacks_get_each_status(void **state) {
   assert_cl(clSetEventCallback(event, CL_SUBMITTED, note_status, &submitted));
   assert_cl(clSetEventCallback(event, CL_RUNNING, note_status, &running));
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
+  AWAIT(submitted);
   assert_int_equal(submitted, 1000 + CL_SUBMITTED);
   nap();
   assert_int_equal(running, 0);
@@ -470,6 +471,7 @@ static void callbacks_get_each_status(void **state) {
   assert_int_equal(running, 1000 + CL_RUNNING);
   assert_int_equal(complete, 1000 + CL_COMPLETE);
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &late));
+  AWAIT(late);
   assert_int_equal(late, 1000 + CL_COMPLETE);
   assert_cl(clReleaseEvent(event));
   /* Callbacks of an event whose command is not on the GPU yet. */
@@ -481,6 +483,7 @@ static void callbacks_get_each_status(void **state) {
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &deferred_done));
   assert_cl(clReleaseEvent(event));
   assert_cl(clSetUserEventStatus(user, -5));
+  AWAIT(user_done);
   assert_int_equal(user_done, 1000 - 5);
   AWAIT(deferred_done);
   assert_int_equal(deferred_done, 1000 + CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -577,7 +580,98 @@ static void callback_may_release_its_event(void **state) {
   for (int i = 0; i < 3; i++)
     assert_cl(clSetEventCallback(user, CL_COMPLETE, release_event, &calls));
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  AWAIT(calls == 3);
   assert_int_equal(calls, 3);
+}
+
+/* A lock that the application holds in calls and takes in callbacks. */
+static pthread_mutex_t application_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { LOCK_S = 10 };
+
+static void take_application_lock(atomic_int *count) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += LOCK_S;
+  if (pthread_mutex_clocklock(&application_lock, CLOCK_MONOTONIC, &end))
+    return; /* a deadlock */
+  pthread_mutex_unlock(&application_lock);
+  atomic_fetch_add(count, 1);
+}
+
+static void CL_CALLBACK lock_in_callback(cl_event event, cl_int status, void *count) {
+  take_application_lock(count);
+}
+
+static void CL_CALLBACK lock_in_destructor(cl_mem mem, void *count) {
+  take_application_lock(count);
+}
+
+/* The calls that complete events, and the worker for which clFinish waits, must not run callbacks,
+ * nor destructors of memory that a command still used when it was released. */
+static void application_may_hold_a_lock_that_callbacks_take(void **state) {
+  struct fixture *fixture = *state;
+  cl_command_queue in_order = fixture->queue;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  atomic_int count = 0;
+  int values[N];
+  for (int deferred = 0; deferred < 2; deferred++) {
+    cl_event user = clCreateUserEvent(fixture->context, NULL), launch, read;
+    const cl_uint waits = deferred;
+    cl_mem released = fixture_buffer(fixture, N * 4);
+    count = 0;
+    assert_cl(clSetMemObjectDestructorCallback(released, lock_in_destructor, &count));
+    fake_pause();
+    pthread_mutex_lock(&application_lock);
+    assert_cl(clEnqueueNDRangeKernel(in_order, kernel, 1, NULL, &global, NULL, waits,
+                                     waits ? &user : NULL, &launch));
+    assert_cl(clSetEventCallback(launch, CL_SUBMITTED, lock_in_callback, &count));
+    assert_cl(clSetEventCallback(launch, CL_COMPLETE, lock_in_callback, &count));
+    assert_cl(clEnqueueReadBuffer(in_order, released, CL_FALSE, 0, N * 4, values, 0, NULL, &read));
+    assert_cl(clSetEventCallback(read, CL_COMPLETE, lock_in_callback, &count));
+    assert_cl(clReleaseMemObject(released));
+    assert_cl(clSetEventCallback(user, CL_COMPLETE, lock_in_callback, &count));
+    assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+    fake_resume();
+    assert_cl(clFinish(in_order));
+    assert_cl(clWaitForEvents(1, &read));
+    assert_int_equal(fixture_status(launch), CL_COMPLETE);
+    assert_cl(clSetEventCallback(launch, CL_COMPLETE, lock_in_callback, &count));
+    assert_int_equal(count, 0);
+    pthread_mutex_unlock(&application_lock);
+    AWAIT(count == 6);
+    assert_int_equal(count, 6);
+    assert_cl(clReleaseEvent(user));
+    assert_cl(clReleaseEvent(launch));
+    assert_cl(clReleaseEvent(read));
+  }
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+static void CL_CALLBACK release_context(cl_event event, cl_int status, void *data) {
+  struct fixture *fixture = data;
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clReleaseCommandQueue(fixture->queue));
+  assert_cl(clReleaseContext(fixture->context));
+  fixture->context = NULL;
+}
+
+/* The callback has the last references of all objects. */
+static void callback_may_release_its_context(void **state) {
+  struct fixture *fixture = *state;
+  const int live = fake_live();
+  struct fixture last = {.device = fixture->device};
+  cl_int code;
+  cl_event event;
+  last.context = clCreateContext(NULL, 1, &last.device, NULL, NULL, &code);
+  assert_cl(code);
+  last.queue = fixture_queue(&last, 0);
+  assert_cl(clEnqueueMarkerWithWaitList(last.queue, 0, NULL, &event));
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, release_context, &last));
+  AWAIT(!last.context && fake_live() == live);
+  assert_int_equal(fake_live(), live);
 }
 
 struct relay {
@@ -887,6 +981,8 @@ int main(void) {
       TEST(running_callback_can_be_added_to_watched_event),
       TEST(late_running_callbacks_share_a_thread),
       TEST(callback_may_release_its_event),
+      TEST(application_may_hold_a_lock_that_callbacks_take),
+      TEST(callback_may_release_its_context),
       TEST(callback_can_be_added_after_another_was_called),
       TEST(callbacks_may_enqueue),
       TEST(maps_keep_the_order_without_copies),
