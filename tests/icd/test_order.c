@@ -765,7 +765,8 @@ static void maps_keep_the_order_without_copies(void **state) {
   clReleaseMemObject(b);
 }
 
-/* With CL_MEM_USE_HOST_PTR, a map updates the host's memory and an unmap updates the device's. */
+/* With CL_MEM_USE_HOST_PTR, a map updates the host's memory, and an unmap updates the device's if
+ * the map was for writing. */
 static void maps_update_host_memory(void **state) {
   struct fixture *fixture = *state;
   int in[N], out[N];
@@ -782,7 +783,9 @@ static void maps_update_host_memory(void **state) {
       clEnqueueMapBuffer(fixture->queue, b, CL_TRUE, CL_MAP_READ, 0, N * 4, 0, NULL, NULL, &code);
   assert_ptr_equal(pointer, out);
   expect_all(out, 11);
+  out[0] = -1; /* not allowed */
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, b, pointer, 0, NULL, NULL));
+  read_back(fixture->queue, b, 11);
   pointer = clEnqueueMapBuffer(fixture->queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, N * 4,
                                0, NULL, NULL, &code);
   assert_ptr_equal(pointer, in);
