@@ -59,6 +59,13 @@ static void post_notifier(struct emu_channel *channel, uint32_t code) {
   memcpy(at + offsetof(struct error_notifier, status), &notifier.status, sizeof(notifier.status));
 }
 
+void emu_channel_clean_up(struct emu_channel *channel) {
+  if (channel->syncpoint >= 0)
+    emu_syncpoint_raise(channel->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
+  if (channel->submit)
+    emu_submit_give_up(channel);
+}
+
 /* The driver posts no event: a client that waits only for one sleeps on. New channels may be bound
  * to the TSG. nvgpu, common/fifo/tsg.c, nvgpu_tsg_abort and nvgpu_tsg_bind_channel */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
@@ -66,10 +73,7 @@ void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
     atomic_store(&c->serviceable, false);
     emu_channel_unschedule(c);
     post_notifier(c, notifier);
-    if (c->syncpoint >= 0)
-      emu_syncpoint_raise(c->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
-    if (c->submit)
-      emu_submit_give_up(c);
+    emu_channel_clean_up(c);
   }
   emu_engine_wake();
 }

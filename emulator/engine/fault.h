@@ -24,6 +24,9 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
 void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
 /* Like emu_fault_raise, for a caller that holds gpu.lock. */
 void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
+/* Wakes all that wait for the channel's work: nvgpu, common/fifo/channel.c,
+ * nvgpu_channel_abort_clean_up. The caller holds gpu.lock. */
+void emu_channel_clean_up(struct emu_channel *channel);
 /* Stops the channels of a TSG and writes notifier to them, unless it is 0. The caller holds
  * gpu.lock. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);

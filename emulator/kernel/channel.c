@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "emulator/engine/channel_engine.h"
@@ -89,8 +90,10 @@ static void settle_before_close(struct emu_channel *channel) {
   }
   atomic_fetch_sub(&emu_engine.settling, 1);
   /* A failed preemption aborts the TSG with all its channels. */
-  if (channel->tsg && (emu_tsg_needs(channel) || (emu_tsg_preempt(channel->tsg) && channel->tsg)))
+  if (channel->tsg && (emu_tsg_needs(channel) || (emu_tsg_preempt(channel->tsg) && channel->tsg))) {
     emu_tsg_abort(channel->tsg, 0);
+    emu_tsg_unlink(channel, true);
+  }
   emu_object_put(&channel->object);
 }
 
@@ -114,15 +117,18 @@ static void channel_close(struct emu_object *object, int fd) {
   settle_before_close(channel);
 }
 
-/* close of a channel's fd: the channel stops and leaves its TSG (3.4). That raises its syncpoint,
- * and the end of a channel that was not aborted raises it again: nvgpu, common/fifo/channel.c,
- * channel_free_invoke_sync_destroy. */
+/* close of a channel's fd: the channel stops and leaves its TSG (3.4). That raises its syncpoint
+ * unless settle_before_close has failed, and the end of a channel that was not aborted raises it
+ * again: nvgpu, common/fifo/channel.c, channel_free_invoke_sync_destroy. */
 static void channel_closed(struct emu_object *object) {
   struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
   const bool serviceable = atomic_load(&channel->serviceable);
   emu_channels.by_id[channel->id] = NULL;
+  const bool bound = channel->tsg;
   emu_tsg_unlink(channel, true);
+  if (bound)
+    emu_channel_clean_up(channel);
   emu_channels.free_ids[emu_channels.free_count++] = (uint16_t)channel->id;
   if (channel->syncpoint >= 0) {
     if (serviceable)
@@ -560,24 +566,43 @@ static bool is_satisfied(const struct wait_condition *w) {
   return !notifier.status;
 }
 
+enum { WAIT_STEP_NS = 100000 };
+
+/* Sleeps until the timer expires, or for as long if there is none. Returns whether a signal handler
+ * ran, except that a handler with SA_RESTART does not interrupt the wait for the timer. */
+static bool is_sleep_interrupted(int timer) {
+  uint64_t expirations;
+  const bool failed = timer >= 0 ? read(timer, &expirations, sizeof(expirations)) < 0
+                                 : usleep(WAIT_STEP_NS / 1000) != 0;
+  return failed && errno == EINTR;
+}
+
 /* Waits until the condition is satisfied, the channel is aborted, or the timeout expires (0: no
- * timeout). Returns 0, -ETIMEDOUT, or -EINTR if a signal interrupts a wait without a timeout. */
+ * timeout). Returns 0, -ETIMEDOUT, or -EINTR if a signal interrupts the wait. The driver returns
+ * ERESTARTSYS for a semaphore, and EINTR for a notifier. */
 static int wait_for_condition(const struct wait_condition *w, uint32_t timeout_ms) {
-  enum { WAIT_STEP_US = 100 };
   const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
+  const struct itimerspec steps = {.it_interval.tv_nsec = WAIT_STEP_NS,
+                                   .it_value.tv_nsec = WAIT_STEP_NS};
   struct emu_object *object = (struct emu_object *)w->channel;
-  while (!is_satisfied(w) && atomic_load(&w->channel->serviceable)) {
-    if (timeout_ms && emu_time_ns() >= end)
-      return -ETIMEDOUT;
+  const int timer = w->semaphore ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
+  int result = 0;
+  if (timer >= 0)
+    timerfd_settime(timer, 0, &steps, NULL);
+  while (!result && !is_satisfied(w) && atomic_load(&w->channel->serviceable)) {
+    if (timeout_ms && emu_time_ns() >= end) {
+      result = -ETIMEDOUT;
+      break;
+    }
     emu_object_get(object);
     pthread_mutex_unlock(&emu_gpu.lock);
-    const bool signal = usleep(WAIT_STEP_US) && errno == EINTR;
+    result = is_sleep_interrupted(timer) ? -EINTR : 0;
     pthread_mutex_lock(&emu_gpu.lock);
     emu_object_put(object);
-    if (signal && !timeout_ms)
-      return -EINTR;
   }
-  return 0;
+  if (timer >= 0)
+    close(timer);
+  return result;
 }
 
 /* Writes the driver's values to a notifier after the wait. */

@@ -158,8 +158,8 @@ bool emu_tsg_needs(struct emu_channel *channel) {
 
 /* Closing the last channel of a subcontext also closes the subcontext, which must be created again.
  * Unbinding the channel keeps it: nvgpu, common/fifo/tsg_subctx.c, "force". Unless the TSG was
- * aborted, its other channels are enabled, even those that the client has disabled, and the user
- * syncpoint is raised: nvgpu, common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common. */
+ * aborted, its other channels are enabled, even those that the client has disabled: nvgpu,
+ * common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   const bool serviceable = atomic_exchange(&channel->serviceable, false);
   emu_engine_leave(channel);
@@ -178,10 +178,6 @@ void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   channel->in_runlist = false;
   if (serviceable)
     emu_tsg_enable(tsg, true);
-  if (channel->syncpoint >= 0)
-    emu_syncpoint_raise(channel->syncpoint, EMU_SYNCPOINT_SAFE_STEP);
-  if (channel->submit)
-    emu_submit_give_up(channel);
   emu_object_put(&tsg->object);
 }
 
@@ -205,6 +201,8 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
     if (error)
       emu_tsg_abort(tsg, 0);
     emu_tsg_unlink(channel, false);
+    if (!error)
+      emu_channel_clean_up(channel);
   }
   emu_object_put(&channel->object);
   return error;

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "tests/emulator/client.h"
 
 static struct fixture *f;
@@ -386,21 +387,41 @@ static void count_alarm(int signal) {
   alarms++;
 }
 
-/* os/linux/ioctl_channel.c, gk20a_channel_wait_semaphore returns the signal's error number. */
-static void signal_interrupts_channel_wait(void **state) {
-  const struct sigaction counting = {.sa_handler = count_alarm};
+/* Returns the result of WAIT while signals arrive at a handler with these flags. */
+static int wait_with_signals(struct nvgpu_wait_args wait, int flags) {
+  const struct sigaction counting = {.sa_handler = count_alarm, .sa_flags = flags};
   const struct itimerval soon = {.it_interval = {.tv_usec = 2000}, .it_value = {.tv_usec = 2000}};
   const struct itimerval never = {0};
   struct sigaction before;
-  struct nvgpu_wait_args wait = {
-      .type = 1, .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .payload = 9}};
+  alarms = 0;
   assert_int_equal(sigaction(SIGALRM, &counting, &before), 0);
   assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
   const int result = OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, &wait);
   assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
   assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
   assert_true(alarms > 0);
-  assert_int_equal(result, -EINTR);
+  return result;
+}
+
+/* include/nvgpu/linux/cond.h, NVGPU_COND_WAIT_INTERRUPTIBLE is ERESTARTSYS with and without a
+ * timeout. os/linux/ioctl_channel.c, gk20a_channel_wait_semaphore returns that, and
+ * gk20a_channel_wait makes it EINTR for a notifier. */
+static void signal_interrupts_channel_wait(void **state) {
+  enum { SHORT_MS = 200 };
+  struct nvgpu_wait_args wait = {
+      .type = 1, .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .payload = 9}};
+  assert_int_equal(wait_with_signals(wait, 0), -EINTR);
+  wait.timeout = PATIENCE_MS;
+  assert_int_equal(wait_with_signals(wait, 0), -EINTR);
+  wait.timeout = SHORT_MS;
+  assert_int_equal(wait_with_signals(wait, SA_RESTART), -ETIMEDOUT);
+  wait = (struct nvgpu_wait_args){
+      .timeout = PATIENCE_MS,
+      .condition.notifier = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 64}};
+  ((struct error_notifier *)fixture_data(f, 64))->status = 1;
+  const uint64_t start_ns = base_clock_ns();
+  assert_int_equal(wait_with_signals(wait, SA_RESTART), -EINTR);
+  assert_true(base_clock_ns() - start_ns < PATIENCE_MS * UINT64_C(1000000));
 }
 
 /* The kernel does not map a read-only dma-buf for itself: nvmap, nvmap_dmabuf.c,

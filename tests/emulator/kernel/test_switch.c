@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "emulator/kernel/syncpoint.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
@@ -276,6 +277,30 @@ static void beside_a_group(const void *unused) {
   assert_int_equal(open_beside(&t), -EBUSY);
 }
 
+/* common/fifo/tsg.c, nvgpu_tsg_unbind_channel: a failed preemption aborts the TSG with the channel,
+ * which raises its syncpoint. channel_free_invoke_sync_destroy does not raise it again. */
+static void leaves_beside_a_group(const void *closes) {
+  struct two t = two_open(NVGPU_PREEMPT_COMPUTE_CTA);
+  struct channel ch;
+  struct nvgpu_get_user_syncpoint_args syncpoint = {0};
+  channel_open(&t.f->c, &ch, 64, CLASS_COMPUTE);
+  EXPECT(0, ch.fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, syncpoint);
+  run_endless_group(&t, 1);
+  const int id = (int)syncpoint.syncpoint_id;
+  const uint32_t before = emu_syncpoint_value(id);
+  if (*(const bool *)closes)
+    assert_int_equal(OS->close(ch.fd), 0);
+  else
+    EXPECT(-EBUSY, t.f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, ch.fd);
+  assert_true(is_dead(&t));
+  assert_int_equal(emu_syncpoint_value(id) - before, EMU_SYNCPOINT_SAFE_STEP);
+}
+
+static void failed_preemption_raises_syncpoint_once(void **state) {
+  with_emulator("preempt:10", leaves_beside_a_group, &(bool){false});
+  with_emulator("preempt:10", leaves_beside_a_group, &(bool){true});
+}
+
 static void requests_preempt_between_groups(void **state) {
   with_emulator("preempt:60000", between_groups, NULL);
   with_emulator("preempt:10", beside_a_group, NULL);
@@ -290,6 +315,7 @@ int main(void) {
       cmocka_unit_test(lone_tsg_is_not_aborted),
       cmocka_unit_test(late_periods_add_up),
       cmocka_unit_test(requests_preempt_between_groups),
+      cmocka_unit_test(failed_preemption_raises_syncpoint_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
