@@ -31,8 +31,13 @@ static unsigned long environment_number(const char *name, unsigned long most) {
 }
 
 int64_t limits_seconds(void) {
-  const unsigned long seconds = environment_number("TEGRACL_COMPILER_TIMEOUT", INT_MAX / 1000);
+  const unsigned long seconds = environment_number("TEGRACL_COMPILER_TIMEOUT", INT_MAX / 10000);
   return (int64_t)(seconds ? seconds : DEFAULT_SECONDS);
+}
+
+int64_t limits_elapsed_seconds(void) {
+  enum { ELAPSED_PER_CPU = 10 };
+  return limits_seconds() * ELAPSED_PER_CPU;
 }
 
 uint64_t limits_memory_mib(void) {
@@ -117,8 +122,8 @@ bool limits_were_met(const struct rusage *used, uint64_t memory_mib) {
 void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used) {
   if (signal == SIGXCPU)
     snprintf(words, size,
-             "did not finish in %lld seconds; set TEGRACL_COMPILER_TIMEOUT=SECONDS to allow more "
-             "time",
+             "did not finish in %lld seconds of CPU time; set TEGRACL_COMPILER_TIMEOUT=SECONDS to "
+             "allow more time",
              (long long)limits_seconds());
   else
     snprintf(words, size, "was killed by signal %d (%s) after using %ld of %llu MiB of memory",

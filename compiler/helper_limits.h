@@ -8,9 +8,12 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* Returns the time limit of a build: TEGRACL_COMPILER_TIMEOUT seconds, or 600, which exceeds the
- * time of hashcat's largest kernels on a busy machine. */
+/* Returns the limit of each process's CPU time for a build: TEGRACL_COMPILER_TIMEOUT seconds, or
+ * 600. */
 int64_t limits_seconds(void);
+/* Returns the limit of a build's elapsed time, which ends a compiler that hangs. It is ten times as
+ * long, because on a busy machine the compiler may get a small part of a core. */
+int64_t limits_elapsed_seconds(void);
 
 /* Returns the memory limit of all helpers of an application together:
  * TEGRACL_COMPILER_MEMORY MiB, or half of the machine's memory. */
@@ -35,8 +38,8 @@ void limits_on_build(uint64_t memory_mib);
  * once. */
 void limits_on_files(void);
 
-/* Limits CPU time. This takes effect only if the client was stopped and did not time out first. The
- * helper calls this before each build. */
+/* Limits the CPU time of this process and of its children. The helper calls this before each
+ * build. */
 void limits_on_time(void);
 
 /* Whether a process may have failed for lack of memory, because it

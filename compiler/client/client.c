@@ -89,7 +89,7 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
                     "cannot start the compiler %s: %s\n", compiler, strerror(-error));
       break;
     }
-    const int64_t seconds = limits_seconds();
+    const int64_t seconds = limits_elapsed_seconds();
     error = helper_ask(helper, &request, &answer, message_now_ms() + seconds * 1000);
     if (!error)
       error = message_take_result(&answer, &status, result);
@@ -100,12 +100,12 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
       break;
     }
     struct rusage spent;
-    helper_end(helper, words, sizeof(words), &spent);
+    const bool slow = helper_end(helper, words, sizeof(words), &spent);
     /* An idle helper may have exited just before the request, so try another one.
      * If the build was cancelled, helper_get fails. */
     if ((used && had_exited(error)) || is_cancelled(setting))
       continue;
-    if (error == -ETIMEDOUT)
+    if (error == -ETIMEDOUT || slow)
       atomic_store(&setting->hung, true);
     if (error == -ETIMEDOUT)
       status = fail(result, CC_INTERNAL_ERROR,
@@ -115,7 +115,8 @@ static enum cc_status request_build(const struct cc_job *asked, struct setting *
     else if (error == -EPROTO)
       status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a malformed answer; %s\n", words);
     else if (had_exited(error))
-      status = fail(result, CC_INTERNAL_ERROR, "the compiler crashed; %s\n", words);
+      status = fail(result, CC_INTERNAL_ERROR, "the compiler %s; %s\n",
+                    slow ? "was stopped" : "crashed", words);
     else
       status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
                     "cannot reach the compiler: %s; %s\n", strerror(-error), words);

@@ -521,7 +521,7 @@ static void read_output_end(int output, char *words, size_t size) {
   words[got > 0 ? got : 0] = 0;
 }
 
-void helper_end(struct helper *helper, char *words, size_t size, struct rusage *used) {
+bool helper_end(struct helper *helper, char *words, size_t size, struct rusage *used) {
   char printed[2048], end[256];
   siginfo_t info;
   *used = (struct rusage){0};
@@ -558,4 +558,5 @@ void helper_end(struct helper *helper, char *words, size_t size, struct rusage *
   close_files(helper);
   pthread_mutex_unlock(&lock);
   free(helper);
+  return exiting && ended > 0 && info.si_code != CLD_EXITED && info.si_status == SIGXCPU;
 }

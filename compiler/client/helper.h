@@ -52,7 +52,8 @@ void helper_cancel(atomic_bool *cancelled);
 void helper_put(struct helper *helper);
 
 /* Kills a failed helper and its children, and frees it. Writes to words how it ended and the
- * end of its output, and to used the resources that it consumed. */
-void helper_end(struct helper *helper, char *words, size_t size, struct rusage *used);
+ * end of its output, and to used the resources that it consumed. Returns whether it was killed
+ * because of its limit of CPU time. */
+bool helper_end(struct helper *helper, char *words, size_t size, struct rusage *used);
 
 #endif

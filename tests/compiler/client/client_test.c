@@ -135,18 +135,21 @@ static void test_reports_crashed_helper(void **state) {
   check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
   check_failure("abort", CC_INTERNAL_ERROR, "last words");
   check_failure("exit", CC_INTERNAL_ERROR, "exited with status 3");
-  check_failure("busy", CC_INTERNAL_ERROR, "did not finish in 600 seconds");
+  check_failure("busy", CC_INTERNAL_ERROR, "did not finish in 600 seconds of CPU time");
   build_and_tell_helper("kernel");
 }
 
+/* The time limit is one of CPU time, because a helper may get little of it on a busy machine. One
+ * that hangs is killed after ten times as long. */
 static void test_kills_hanging_helper(void **state) {
   (void)state;
   cache_off();
-  int64_t start = message_now_ms();
   setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
-  check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
+  build_and_tell_helper("idle");
+  int64_t start = message_now_ms();
+  check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 10 seconds");
   unsetenv("TEGRACL_COMPILER_TIMEOUT");
-  assert_true(message_now_ms() - start >= 900);
+  assert_true(message_now_ms() - start >= 9900);
   build_and_tell_helper("kernel");
 }
 
@@ -365,7 +368,7 @@ static void test_reaped_helper_gets_no_signal(void **state) {
     check_failure("exit", CC_INTERNAL_ERROR, "exited with status 3");
     check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
     setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
-    check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
+    check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 10 seconds");
     unsetenv("TEGRACL_COMPILER_TIMEOUT");
   }
   pidfds = PIDFD_GROUPS;

@@ -132,6 +132,8 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     return try_attack(source, result);
   if (strcmp(word, "slow") == 0)
     usleep(300 * 1000);
+  if (strcmp(word, "idle") == 0)
+    usleep(1500 * 1000);
   if (strcmp(word, "wait") == 0)
     wait_at(source);
   if (strcmp(word, "change") == 0) {

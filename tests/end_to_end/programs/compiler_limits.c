@@ -55,7 +55,8 @@ static void test_memory(const struct opencl *opencl) {
 static void test_time(const struct opencl *opencl) {
   static char source[LEVELS * 40];
   add_macros(source, "x", "+", LEVELS);
-  check_failure(opencl, source, "TEGRACL_COMPILER_TIMEOUT", "2", "did not finish in 2 seconds");
+  /* 2 seconds of CPU time, or 20 seconds on a busy machine */
+  check_failure(opencl, source, "TEGRACL_COMPILER_TIMEOUT", "2", "did not finish in 2");
 }
 
 /* Expressions nested so deeply that clang's parser overflows its stack. */
