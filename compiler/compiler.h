@@ -71,7 +71,7 @@ struct cc_job {
   /* Set by the client for a helper: */
   bool may_plan;       /* the answer may be a plan for a build in units */
   uint64_t memory_mib; /* memory limit of the helper; 0 means its default */
-  bool unattended;     /* no thread waits for the result, so the helper has low priority */
+  bool unattended;     /* no thread waits for the result */
 };
 
 /* The stages of a build in their order. Their begin and end times are

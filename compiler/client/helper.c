@@ -38,7 +38,6 @@ struct helper {
   int remote_fd;        /* the helper's end of the socket, while it is being started */
   int output;           /* memory file with its output */
   uint64_t environment; /* hash of the environment at its start */
-  bool low;             /* of low priority, which cannot be raised again */
   bool used;
   struct helper_share *share; /* share of the build that it works for */
   unsigned places;            /* how many of the limits_width places it takes while busy */
@@ -158,15 +157,14 @@ static bool is_stale(int fd) {
   return got >= 0 || errno != EAGAIN;
 }
 
-/* Returns an idle helper that is alive and was started in this environment, with this priority or
- * with any; or NULL. Releases idle helpers of other environments and of dead ones. The caller
- * holds the lock. */
-static struct helper *take_idle(uint64_t environment, bool low, bool any) {
+/* Returns an idle helper that is alive and was started in this environment, or NULL. Releases idle
+ * helpers of other environments and of dead ones. The caller holds the lock. */
+static struct helper *take_idle(uint64_t environment) {
   struct helper *taken = NULL;
   for (struct helper **place = &idle; *place;) {
     struct helper *helper = *place;
     bool good = helper->environment == environment && !is_stale(helper->fd);
-    if (good && (taken || (helper->low != low && !any))) {
+    if (good && taken) {
       place = &helper->next;
       continue;
     }
@@ -266,25 +264,16 @@ static void end_start(struct helper *helper, bool started) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Lowers the priority of a helper, of its threads and of its children. The helper cannot do this
- * itself, because it is confined. */
-static void lower_priority(pid_t pid) {
-  enum { NICE = 10 };
-  setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + NICE);
-}
-
-static struct helper *start_helper(const char *path, uint64_t environment, bool low, int *error) {
+static struct helper *start_helper(const char *path, uint64_t environment, int *error) {
   struct helper *helper = malloc(sizeof(*helper));
   *error = -ENOMEM;
   if (!helper)
     return NULL;
   *helper = (struct helper){
-      .pidfd = -1, .fd = -1, .remote_fd = -1, .output = -1, .environment = environment, .low = low};
+      .pidfd = -1, .fd = -1, .remote_fd = -1, .output = -1, .environment = environment};
   *error = begin_start(helper);
   if (!*error)
     *error = spawn_helper(path, helper->remote_fd, helper->output, &helper->pid);
-  if (!*error && low)
-    lower_priority(helper->pid);
   end_start(helper, !*error);
   if (!*error)
     return helper;
@@ -347,7 +336,7 @@ static bool is_before(const struct waiter *a, const struct waiter *b) {
   return a_low != b_low ? b_low : a->share->busy < b->share->busy;
 }
 
-/* Finds the next waiter: those for low priority come last, else the one whose build has the fewest
+/* Finds the next waiter: those of HELPER_LOW come last, else the one whose build has the fewest
  * busy helpers comes first. */
 static struct waiter **find_next_waiter(void) {
   struct waiter **next = &waiters;
@@ -429,19 +418,17 @@ bool helper_is_shortage(int error) {
 
 /* Returns an idle helper or starts a new one. For HELPER_ALONE it prefers a new one, and releases
  * the idle ones. If the system lacks resources for another helper, waits until a busy one becomes
- * idle, and takes any. The caller holds the lock, which is released while a helper starts. */
+ * idle. The caller holds the lock, which is released while a helper starts. */
 static struct helper *find_helper(const char *path, uint64_t environment,
                                   const struct helper_share *share, enum helper_kind kind,
                                   int *error) {
-  const bool low = kind == HELPER_LOW;
-  bool fresh = kind == HELPER_ALONE;
-  for (bool any = false;; fresh = false, any = true) {
-    struct helper *helper = fresh ? NULL : take_idle(environment, low, any);
+  for (bool fresh = kind == HELPER_ALONE;; fresh = false) {
+    struct helper *helper = fresh ? NULL : take_idle(environment);
     *error = 0;
     if (helper)
       return helper;
     pthread_mutex_unlock(&lock);
-    helper = start_helper(path, environment, low, error);
+    helper = start_helper(path, environment, error);
     pthread_mutex_lock(&lock);
     if (fresh && helper)
       release_idle_helpers();

@@ -26,7 +26,7 @@ bool helper_is_shortage(int error);
 /* What a request needs. */
 enum helper_kind {
   HELPER_NORMAL,
-  HELPER_LOW,   /* low priority, because no thread waits for the answer */
+  HELPER_LOW,   /* its turn is last, because no thread waits for the answer */
   HELPER_ALONE, /* all the memory */
 };
 

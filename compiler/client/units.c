@@ -40,9 +40,10 @@ struct units {
   void *data;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  unsigned workers; /* building threads besides the caller of units_build */
-  size_t left;      /* number of unfinished units */
-  size_t undecided; /* number of unfinished units that may be refused */
+  unsigned workers;                     /* building threads besides the caller of units_build */
+  unsigned unattended, most_unattended; /* number of units being built that no thread waits for */
+  size_t left;                          /* number of unfinished units */
+  size_t undecided;                     /* number of unfinished units that may be refused */
   bool accepted, stopped, ended;
   bool all_wanted; /* a thread waits for the program */
 };
@@ -147,15 +148,30 @@ static bool is_before(const struct unit *a, const struct unit *b) {
 }
 
 /* Returns the next unit to build, or NULL if none is left. The caller holds the lock. */
-static struct unit *take_next_unit(struct units *units) {
+static struct unit *find_next_unit(const struct units *units) {
   struct unit *next = NULL;
   for (size_t i = 0; i < units->count && !units->stopped; i++) {
     struct unit *unit = &units->list[i];
     if (unit->progress == UNIT_WAITS && (!next || is_before(unit, next)))
       next = unit;
   }
+  return next;
+}
+
+/* Takes the next unit. Waits while the next one is unattended and most_unattended are being built,
+ * which leaves the other cores to the application. The caller holds the lock. */
+static struct unit *take_next_unit(struct units *units, bool *unattended) {
+  struct unit *next;
+  for (;;) {
+    next = find_next_unit(units);
+    *unattended = next && units->accepted && !units->all_wanted && !next->wanted;
+    if (!*unattended || units->unattended < units->most_unattended)
+      break;
+    pthread_cond_wait(&units->changed, &units->lock);
+  }
   if (next)
     next->progress = UNIT_WORKS;
+  units->unattended += *unattended;
   return next;
 }
 
@@ -178,11 +194,12 @@ static bool end_unit(struct units *units, struct unit *unit) {
  * which is released during each build. */
 static void build_while_any(struct units *units) {
   struct unit *unit;
-  while ((unit = take_next_unit(units))) {
-    const bool unattended = units->accepted && !units->all_wanted && !unit->wanted;
+  bool unattended;
+  while ((unit = take_next_unit(units, &unattended))) {
     pthread_mutex_unlock(&units->lock);
     build_unit(units, unit, unattended);
     pthread_mutex_lock(&units->lock);
+    units->unattended -= unattended;
     if (!end_unit(units, unit))
       continue;
     pthread_mutex_unlock(&units->lock);
@@ -206,6 +223,7 @@ static void *worker_main(void *argument) {
 static void build_all(struct units *units) {
   const size_t width = limits_width();
   const size_t most = units->count < width ? units->count : width;
+  units->most_unattended = (unsigned)(width + 1) / 2;
   if (units->accept && !units->undecided) {
     units->accepted = true;
     units->accept(units->data);
@@ -229,6 +247,7 @@ void units_end(struct units *units) {
 void units_want_all(struct units *units) {
   pthread_mutex_lock(&units->lock);
   units->all_wanted = true;
+  pthread_cond_broadcast(&units->changed);
   pthread_mutex_unlock(&units->lock);
 }
 
@@ -241,6 +260,7 @@ enum cc_status units_wait(struct units *units, unsigned number, void **binary, s
   struct unit *unit = &units->list[number];
   pthread_mutex_lock(&units->lock);
   unit->wanted = true;
+  pthread_cond_broadcast(&units->changed);
   while (unit->progress != UNIT_ENDED && !units->ended)
     pthread_cond_wait(&units->changed, &units->lock);
   const enum cc_status status = unit->progress == UNIT_ENDED ? unit->status : CC_CANCELLED;

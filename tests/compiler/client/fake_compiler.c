@@ -144,12 +144,11 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   /* Any other word: the binary describes the job. */
   include(source, result);
   snprintf(text, sizeof(text),
-           "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu memory %llu nice %d "
+           "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu memory %llu "
            "in %s",
            getpid(), builds++, job->device->sm, job->device->local_mem_bytes,
            job->device->extensions, job->device->c_features, job->options, job->header_count,
-           (unsigned long long)job->memory_mib, getpriority(PRIO_PROCESS, 0),
-           getcwd(folder, sizeof(folder)) ? folder : "?");
+           (unsigned long long)job->memory_mib, getcwd(folder, sizeof(folder)) ? folder : "?");
   result->binary_size = strcmp(word, "big") == 0 ? BIG_BYTES : strlen(text) + 1;
   result->binary = calloc(1, result->binary_size);
   strcpy(result->binary, text);
