@@ -288,6 +288,14 @@ void *fixture_data(struct fixture *f, unsigned offset) {
   return (char *)f->data.cpu + offset;
 }
 
+bool fixture_store(struct fixture *f, uint64_t va, uint32_t value) {
+  static uint32_t turn;
+  push_semaphore(&f->ch, va, value, 1);
+  push_semaphore(&f->ch, f->data.va, ++turn, 1);
+  submit(&f->c, &f->ch);
+  return wait_word(f->data.cpu, turn);
+}
+
 void fixture_run(struct fixture *f) {
   enum { SERIAL = 4080 };
   static uint32_t serial;

@@ -95,6 +95,8 @@ uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_pro
 uint32_t *fixture_qmd(struct fixture *f, unsigned slot);
 void fixture_launch(struct fixture *f, unsigned slot, uint32_t action);
 void *fixture_data(struct fixture *f, unsigned offset);
+/* Stores value at va by a release. Returns false if it does not complete, after a fault. */
+bool fixture_store(struct fixture *f, uint64_t va, uint32_t value);
 /* Submits the pushed words and waits until they have completed; uses the end of the data page. */
 void fixture_run(struct fixture *f);
 

@@ -50,14 +50,6 @@ static void unmap(uint64_t va) {
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, (struct nvgpu_as_unmap_buffer_args){va});
 }
 
-static bool can_gpu_store(uint64_t va) {
-  static uint32_t turn;
-  push_semaphore(&f->ch, va, ++turn, 1);
-  push_semaphore(&f->ch, f->data.va, turn, 1);
-  submit(&f->c, &f->ch);
-  return wait_word(f->data.cpu, turn);
-}
-
 /* A writable mapping never takes the place of a read-only one of the same buffer. os/linux/vm.c,
  * nvgpu_vm_find_mapping; common/mm/vm.c, nvgpu_vm_do_map */
 static void mappings_with_other_access_are_separate(void **state) {
@@ -65,7 +57,7 @@ static void mappings_with_other_access_are_separate(void **state) {
   const uint64_t reader = map(b.fd, access_flags(NVGPU_ACCESS_READ_ONLY));
   const uint64_t writer = map(b.fd, access_flags(NVGPU_ACCESS_READ_WRITE));
   assert_true(reader != writer);
-  assert_true(can_gpu_store(writer));
+  assert_true(fixture_store(f, writer, 1));
   push_semaphore(&f->ch, reader, 1, 1);
   submit(&f->c, &f->ch);
   assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
@@ -81,7 +73,7 @@ static void mappings_of_a_read_only_handle_are_separate(void **state) {
   EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_FD, get);
   const uint64_t reader = map((int)get.fd, 0), writer = map(b.fd, 0);
   assert_true(reader != writer);
-  assert_true(can_gpu_store(writer));
+  assert_true(fixture_store(f, writer, 1));
   assert_int_equal(map((int)get.fd, 0), reader);
   assert_int_equal(map(b.fd, 0), writer);
   assert_int_equal(OS->close((int)get.fd), 0);

@@ -25,15 +25,6 @@ static int setup(void **state) {
   return result;
 }
 
-/* Stores value at va by a GPU release. Returns false if it causes an MMU fault. */
-static bool gpu_store(uint64_t va, uint32_t value) {
-  static uint32_t turn;
-  push_semaphore(&f->ch, va, value, 1);
-  push_semaphore(&f->ch, f->data.va, ++turn, 1);
-  submit(&f->c, &f->ch);
-  return wait_word(f->data.cpu, turn);
-}
-
 static int remap(struct nvgpu_as_remap_op *ops, uint32_t count, uint32_t *done) {
   struct nvgpu_as_remap_args args = {.ops = (uintptr_t)ops, .num_ops = count};
   int result = OS->ioctl(f->c.as, NVGPU_AS_IOCTL_REMAP, &args);
@@ -110,7 +101,7 @@ static void remapped_pages_are_read_and_written(void **state) {
   const size_t w = PAGE / 4;
   /* Nothing is mapped yet, so reads return zeros. */
   push_semaphore(&f->ch, va + 5 * PAGE + 16, 0, 0);
-  assert_true(gpu_store(f->data.va + 64, 1));
+  assert_true(fixture_store(f, f->data.va + 64, 1));
   /* Eight pages of a; then the fourth page maps b, and the sixth maps the first page of a. */
   struct nvgpu_as_remap_op ops[] = {{page, -1, 0, fa, 0, 0, at, 8},
                                     {page, -1, 0, fb, 0, 0, at + 3, 1},
@@ -118,7 +109,7 @@ static void remapped_pages_are_read_and_written(void **state) {
   assert_int_equal(remap(ops, 3, &done), 0);
   assert_int_equal(done, 3);
   for (uint32_t i = 0; i < 8; i++)
-    assert_true(gpu_store(va + i * PAGE + 16, 100 + i));
+    assert_true(fixture_store(f, va + i * PAGE + 16, 100 + i));
   const uint32_t expected[8] = {105, 101, 102, 0, 104, 0, 106, 107};
   for (uint32_t i = 0; i < 8; i++)
     assert_int_equal(wa[i * w + 4], expected[i]);
@@ -126,14 +117,14 @@ static void remapped_pages_are_read_and_written(void **state) {
   /* The client cannot unmap these mappings by address, and they are not found as existing
    * mappings. */
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, (struct nvgpu_as_unmap_buffer_args){va});
-  assert_true(gpu_store(va + 16, 7));
+  assert_true(fixture_store(f, va + 16, 7));
   assert_int_equal(wa[4], 7);
   struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = fa, .compr_kind = -1};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
   assert_true(map.offset < va || map.offset >= va + 8 * PAGE);
   /* The mappings outlive the buffers' fds and handles. */
   assert_int_equal(OS->close(b.fd), 0);
-  assert_true(gpu_store(va + 3 * PAGE + 16, 9));
+  assert_true(fixture_store(f, va + 3 * PAGE + 16, 9));
   assert_int_equal(wb[4], 9);
   /* A read-only page; then the area is freed with its mappings. */
   struct nvgpu_as_remap_op only = {page | NVGPU_REMAP_NO_WRITE, -1, 0, fa, 0, 7, at + 7, 1};
@@ -181,7 +172,7 @@ static void access_to_invalid_entries_faults(void **state) {
     map.flags = harmless[i];
     map.offset = 0;
     EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
-    assert_true(gpu_store(map.offset, 10 + (uint32_t)i));
+    assert_true(fixture_store(f, map.offset, 10 + (uint32_t)i));
     assert_int_equal(*(uint32_t *)a.cpu, 10 + i);
   }
   map.flags = NVGPU_MAP_UNMAPPED_PTE;
@@ -212,12 +203,12 @@ static void batch_maps_and_unmaps(void **state) {
   EXPECT(-EFAULT, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
   args = (struct nvgpu_as_map_buffer_batch_args){.maps = (uintptr_t)maps, .num_maps = 2};
   EXPECT(-EINVAL, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args); /* they overlap */
-  assert_true(gpu_store(AREA + 8, 5)); /* the first operation was executed */
+  assert_true(fixture_store(f, AREA + 8, 5)); /* the first operation was executed */
   assert_int_equal(((uint32_t *)a.cpu)[2], 5);
   args = (struct nvgpu_as_map_buffer_batch_args){
       .unmaps = (uintptr_t)unmaps, .maps = (uintptr_t)&maps[1], .num_unmaps = 2, .num_maps = 1};
   EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, args);
-  assert_true(gpu_store(AREA + PAGE + 8, 6));
+  assert_true(fixture_store(f, AREA + PAGE + 8, 6));
   assert_int_equal(((uint32_t *)a.cpu)[2], 6);
   struct nvgpu32_as_alloc_space_args old = {.pages = 1, .page_size = PAGE};
   EXPECT(0, f->c.as, NVGPU32_AS_IOCTL_ALLOC_SPACE, old);
