@@ -111,15 +111,15 @@ static bool parse_number(const char *text, unsigned long least, unsigned long mo
   return true;
 }
 
-static bool is_macro_name(const char *name) {
-  if (!isalpha((unsigned char)*name) && *name != '_')
-    return false;
-  while (isalnum((unsigned char)*name) || *name == '_')
-    name++;
-  /* clang also accepts -D name(args)=text. A line break in the name would start a new
-   * line of the program; one in the text just ends the macro. */
-  return (*name == 0 || *name == '=' || *name == '(') && !memchr(name, '\n', strcspn(name, "=")) &&
-         !memchr(name, '\r', strcspn(name, "="));
+/* The length of the identifier that begins the text of -D or -U, or 0 if there is none. clang
+ * takes what follows it, but for "=", as the beginning of the definition, as in -D name(args)=text.
+ * A line break there would start a new line of the program; one after "=" just ends the macro. */
+static size_t macro_name_length(const char *text) {
+  size_t length = 0;
+  while (isalnum((unsigned char)text[length]) || text[length] == '_')
+    length++;
+  const size_t end = strcspn(text, "=\n\r");
+  return isdigit((unsigned char)*text) || (text[end] && text[end] != '=') ? 0 : length;
 }
 
 static bool parse_language(const char *name, struct options *options) {
@@ -145,14 +145,15 @@ enum outcome {
 /* Parses -D, -U and -I, whose value is either attached or the next word. If a macro is
  * defined several times, the last definition counts; clang would warn. */
 static enum outcome parse_preprocessor(struct options *options, char letter, const char *value) {
-  if (!*value || (letter != 'I' && !is_macro_name(value)))
+  const size_t name_length = letter == 'I' ? strlen(value) : macro_name_length(value);
+  if (!name_length)
     return OUTCOME_BAD_VALUE;
   bool added;
   if (letter == 'I') {
     /* "-I-" would be a separate option. */
     added = add_joined(options, *value == '-' ? OPTIONS_FOLDER "./" : OPTIONS_FOLDER, value);
   } else {
-    char *name = strndup(value, strcspn(value, "=("));
+    char *name = strndup(value, name_length);
     added = name && add_joined(options, "-U", name) &&
             (letter == 'U' || add_joined(options, "-D", value));
     free(name);

@@ -85,6 +85,14 @@ echo "stand-in for clang" >&2; exit 1
                       f'{what}: a line of the program in {extra}')
                 check('-I-' not in extra, f'{what}: an option of its own')
     check(built > 10 and started > 40, f'only {built} builds succeed, {started} are started')
+    # Applications make macros of the device's name, "Orin (GA10B), software Orin". clang ends a
+    # macro's name at the comma.
+    for value in 'ON_ORIN__GA10B_,_SOFTWARE', 'X-Y', 'X(a)=a':
+        good, arguments, log = run('-I', '@', '-D' + value)
+        check(good, f'-D{value}: {log}')
+    for value in '1X', ',X', '(X)':
+        good, arguments, log = run('-D' + value)
+        check(not good and 'malformed value' in log, f'-D{value}: {log}')
     good, arguments, log = run('-I', '@f', '-D', 'X=@f', '-I', '-x')
     check(good and arguments[-7:-3] == ['-I@f', '-UX', '-DX=@f', '-I./-x'], f'{arguments} {log}')
 
