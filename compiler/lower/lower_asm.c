@@ -142,12 +142,13 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
   }
   if (!add_operand(lists, lists->output_count + lists->input_count++))
     return false;
-  if (*constraint != 'n' && *constraint != 'i') {
-    const char *name = operand_variable(lower, &leaves.at[0], *constraint);
+  const char letter = *constraint == 'i' ? 'n' : *constraint; /* CUDA C has "n" for both */
+  if (letter != 'n') {
+    const char *name = operand_variable(lower, &leaves.at[0], letter);
     text_printf(&lists->before, "%s = %s%s;\n", name, cast, text);
     text = name;
   }
-  text_printf(&lists->inputs, "%s\"%s\"(%s)", lists->inputs.size ? ", " : "", constraint, text);
+  text_printf(&lists->inputs, "%s\"%c\"(%s)", lists->inputs.size ? ", " : "", letter, text);
   return true;
 }
 

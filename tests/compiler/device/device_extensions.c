@@ -94,6 +94,13 @@ static const char rest_source[] =
     "  asm(\"prmt.b32 %0, %1, 0, 0x0123;\" : \"=r\"(lanes) : \"r\"(bytes));\n"
     "  asm volatile(\"mul.rn.f32 %0, %1, 0f40000000;\" : \"=f\"(product) : \"f\"((float)i));\n"
     "  CHECK(lanes == 0x04030201 && product == 2 * i);\n"
+    "  uint chosen;\n  int less;\n  ulong wide;\n"
+    "  asm(\"lop3.b32 %0, %1, %2, %3, %4;\" : \"=r\"(chosen) : \"r\"(0xffu << i), \"r\"(lanes), "
+    "\"r\"(bytes), \"i\"(0xca));\n"
+    "  asm(\"add.s32 %0, %1, %2;\" : \"=r\"(less) : \"r\"(i), \"i\"(-3));\n"
+    "  asm(\"add.u64 %0, %1, %2;\" : \"=l\"(wide) : \"l\"((ulong)i), \"n\"(0x123456789aul));\n"
+    "  CHECK(chosen == bitselect(bytes, lanes, 0xffu << i) && less == i - 3);\n"
+    "  CHECK(wide == i + 0x123456789aul);\n"
     "  int turns = 0;\n#pragma unroll 4\n  for (int k = 0; k < n; k++)\n    turns += k & i;\n"
     "#pragma unroll\n  for (int k = 0; k < 4; k++)\n    turns += k;\n"
     "  int want = 6;\n  for (int k = n; k--;)\n    want += k & i;\n  CHECK(turns == want);\n}\n";
