@@ -167,6 +167,7 @@ static void start_warp(struct sm_warp *w) {
   w->alive = w->active[0] = w->lanes;
   w->event = SM_EVENT_NONE;
   w->place_state = NULL;
+  w->shadow = NULL;
   memset(w->pred, 0, sizeof w->pred);
   w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
   w->current = 0;

@@ -66,7 +66,8 @@ struct sm_warp {
   /* Watched grids: whether each place of the register file has a record (enum sm_place_state), or
    * NULL if instructions are counted, or not checked. */
   uint8_t *place_state;
-  uint64_t *left_to_watchdog; /* of the CTA: instructions up to and including the fault */
+  struct sm_warp_shadow *shadow; /* of grids in check mode */
+  uint64_t *left_to_watchdog;    /* of the CTA: instructions up to and including the fault */
   enum sm_event event;
   bool alone; /* the next turn of the warp is without a batch */
 
@@ -154,8 +155,19 @@ struct sm_worker {
 struct sm_insn;
 struct sm_note;
 
+/* The pattern of 16 addresses, or other words. */
+enum sm_pattern { SM_PATTERN_ANY, SM_PATTERN_SAME, SM_PATTERN_ROW /* consecutive elements */ };
+/* Those of the two halves of a warp. */
+struct sm_halves {
+  uint8_t pattern[2];
+  bool is_uniform; /* the high words of all addresses are the same */
+};
+
 struct sm_core {
   sm_handler handler[SM_HANDLER_COUNT];
+  /* Finds the patterns of addresses, whose low and high words are in registers, with elements of a
+   * number of bytes. */
+  struct sm_halves (*halves)(const uint32_t *lo, const uint32_t *hi, uint32_t bytes);
   /* Runs the current group from u until an event. */
   void (*run)(struct sm_warp *warp, const struct sm_uop *u, uint32_t warps);
 };

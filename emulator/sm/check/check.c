@@ -149,8 +149,9 @@ static uint32_t generation_of(const struct sm_warp *w, uint8_t scoreboard) {
   return scoreboard < SM_SCOREBOARDS ? sm_shadow_of(w)->generation[scoreboard] : 0;
 }
 
-static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
-                                    const struct sm_note *note, uint8_t scoreboard, uint32_t m) {
+static inline struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
+                                           const struct sm_note *note, uint8_t scoreboard,
+                                           uint32_t m) {
   return (struct sm_pending){.lanes = m,
                              .generation = generation_of(w, scoreboard),
                              .result_scoreboard = note->write_sb,
@@ -161,7 +162,8 @@ static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop
 }
 
 /* Note that an instruction will write, or still reads, a place. */
-static void set_result(struct sm_warp_shadow *ws, unsigned place, const struct sm_pending *p) {
+static inline void set_result(struct sm_warp_shadow *ws, unsigned place,
+                              const struct sm_pending *p) {
   ws->result[place] = *p;
   ws->state[place] |= SM_PLACE_RESULT;
   add_waiting(ws, p->scoreboard, place);
@@ -180,7 +182,7 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
                               uint8_t written) {
   unsigned place;
   const uint32_t everyone = w->active[u->uniform];
-  if (u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
+  if (read & SM_PLACE_RESULT && u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
     check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
   if (!m)
     return;
@@ -190,13 +192,15 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
   if (written & (SM_PLACE_RESULT | SM_PLACE_SOURCE))
     for (struct places p = writes_of(note); next_place(&p, &place);)
       check_pending(w, u, ws, place, m, note);
-  const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
-                     note->access != SM_ACCESS_STORE && !note->is_alone;
-  if (note->write_sb < SM_SCOREBOARDS || loads) {
+  if (note->has_result) {
     const struct sm_pending pending =
         pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
-    for (struct places p = writes_of(note); next_place(&p, &place);)
-      set_result(ws, place, &pending);
+    if (note->has_places)
+      for (unsigned k = note->places_read; k < note->places; k++)
+        set_result(ws, note->place[k], &pending);
+    else
+      for (struct places p = writes_of(note); next_place(&p, &place);)
+        set_result(ws, place, &pending);
   }
   /* Uniform registers are read at issue: NVRTC's code overwrites them directly after a store. */
   if (note->read_sb < SM_SCOREBOARDS) {
@@ -508,7 +512,8 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
                            uint32_t m) {
   const uint32_t *index = sm_file_at(w, u->s[0]);
   const uint32_t term = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
-  FOR_MASK(i, m) {
+  const bool is_same = u->s[0] / SM_REG_BYTES < SM_SLOT_R; /* no register, or a uniform one */
+  FOR_MASK(i, is_same ? m & (0u - m) : m) {
     const uint64_t at = index[i] + term;
     if (at + note->bytes > w->bank[u->ldc.bank].size) {
       sm_report(w, sm_pc_of(w, u), SM_REPORT_BOUNDS, i,
@@ -530,11 +535,14 @@ static inline uint8_t states(const struct sm_warp_shadow *ws, const struct sm_no
   return state;
 }
 
-static void check_fully(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                        struct sm_warp_shadow *ws) {
+static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struct sm_uop *u,
+                                                  const struct sm_note *note,
+                                                  struct sm_warp_shadow *ws) {
   const uint32_t m = sm_lanes_of(w, u);
   uint8_t read = UINT8_MAX, written = UINT8_MAX; /* look at each place */
-  if (note->has_places) {
+  if (note->places <= SM_NOTE_QUICK && note->has_places)
+    read = written = sm_quick_states(ws->state, note);
+  if (note->has_places && read & ~SM_PLACE_POINTER) {
     read = states(ws, note, 0, note->places_read);
     written = states(ws, note, note->places_read, note->places);
   }
@@ -566,26 +574,38 @@ static void check_fully(struct sm_warp *w, const struct sm_uop *u, const struct 
 
 /* Checks an instruction that only computes, if no place has a record of more than a pointer, except
  * that results may replace undefined values. Returns false otherwise. */
-static inline bool check_plain(struct sm_warp *w, const struct sm_uop *u,
-                               const struct sm_note *note, struct sm_warp_shadow *ws) {
+static bool check_plain(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                        struct sm_warp_shadow *ws) {
   const uint8_t read = states(ws, note, 0, note->places_read);
   const uint8_t written = states(ws, note, note->places_read, note->places);
   if ((read | (written & ~SM_PLACE_UNDEFINED)) & ~SM_PLACE_POINTER)
     return false;
-  if (!((read | written) || note->reads_bank0))
-    return true;
   const uint32_t m = sm_lanes_of(w, u);
   if (m && written & SM_PLACE_UNDEFINED)
     for (unsigned k = note->places_read; k < note->places; k++)
       set_undefined(ws, note->place[k],
                     note->place[k] < SM_SLOT_R ? 0 : ws->undefined[note->place[k]] & ~m);
-  sm_check_pointers(w, u, note, m, read | written);
+  if ((read | written) & SM_PLACE_POINTER || note->reads_bank0)
+    sm_check_pointers(w, u, note, m, read | written);
   return true;
 }
 
-void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+static __attribute__((noinline)) void check_records(struct sm_warp *w, const struct sm_uop *u,
+                                                    const struct sm_note *note) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   wait_for(ws, note->wait_mask);
   if (!note->is_plain || !check_plain(w, u, note, ws))
     check_fully(w, u, note, ws);
+}
+
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  if (note->is_plain && !note->wait_mask && note->places <= SM_NOTE_QUICK) {
+    const uint8_t any = sm_quick_states(sm_shadow_of(w)->state, note);
+    if (!(any & ~SM_PLACE_POINTER)) {
+      if (any || note->reads_bank0)
+        sm_check_pointers(w, u, note, sm_lanes_of(w, u), any);
+      return;
+    }
+  }
+  check_records(w, u, note);
 }

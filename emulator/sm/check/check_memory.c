@@ -35,10 +35,14 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
     uint8_t *defined = &w->cta->shadow->local_defined[word];
     /* One written byte is enough: compilers spill half a word and load the whole word. */
     const bool found = !(*defined & p.mask);
-    sm_note_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
+    uint64_t *of_word = &w->cta->shadow->local_origin[word];
+    if (!(*defined & SM_LOCAL_ORIGIN))
+      *of_word = 0;
+    sm_note_origin(of_word, a, found, is_undefined, &origin);
     undefined |= found;
     if (a->is_write)
-      *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
+      *defined =
+          (uint8_t)(is_undefined ? (*defined & ~p.mask) | SM_LOCAL_ORIGIN : *defined | p.mask);
     done += p.count;
   }
   a->origin = origin;
@@ -47,23 +51,33 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
 
 /* Checks accesses of all lanes to the same words of private memory, whose records are beside each
  * other. Returns false, and does nothing, if each lane has to be checked. */
-static bool local_rows(const struct sm_access *a, const uint64_t *address) {
+static bool local_rows(const struct sm_warp *w, const struct sm_uop *u,
+                       const struct sm_note *note) {
   enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
-  const struct sm_warp *w = a->w;
-  const unsigned words = a->note->bytes / SM_CELL_BYTES;
-  uint64_t at = address[0], differ = at % SM_CELL_BYTES;
-  FOR_LANES
-  differ |= address[i] ^ at;
-  if (differ || !words || !find_local(w, &at, a->note->bytes))
+  const uint64_t all = UINT64_MAX / UINT8_MAX * ALL_BYTES;
+  const unsigned words = note->bytes / SM_CELL_BYTES;
+  const uint32_t *a = sm_file_at(w, u->s[0]);
+  uint64_t at = (uint32_t)((a[0] << u->memory.scale) + sm_file_at(w, u->memory.uniform)[0] +
+                           (uint32_t)u->memory.offset);
+  if (at % SM_CELL_BYTES || !words || note->access == SM_ACCESS_ATOMIC || !sm_is_uniform(a) ||
+      !find_local(w, &at, note->bytes))
     return false;
   uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
                      at / SM_CELL_BYTES * SM_LANES;
-  uint8_t missing = 0;
-  for (unsigned k = 0; k < words * SM_LANES; k++)
-    missing |= !(defined[k] & ALL_BYTES);
-  if (a->is_write)
-    memset(defined, ALL_BYTES, words * SM_LANES);
-  return a->is_write || !missing;
+  if (note->access == SM_ACCESS_STORE) {
+    memset(defined, ALL_BYTES, words * (size_t)SM_LANES);
+    return true;
+  }
+  uint64_t missing = 0;
+  for (unsigned k = 0; k < words * SM_LANES; k += sizeof missing) {
+    uint64_t some;
+    memcpy(&some, defined + k, sizeof some);
+    missing |= some ^ all;
+  }
+  for (unsigned k = 0; missing && k < words * SM_LANES; k++)
+    if (!(defined[k] & ALL_BYTES))
+      return false;
+  return true;
 }
 
 /* Checks the shared addresses to which LDGSTS copies. */
@@ -85,17 +99,19 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 /* All CTAs share the cells of global memory. A lock protects the cells of one KiB in every
  * LOCKS. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
-static pthread_mutex_t locks[LOCKS] = {
-    [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
+static struct {
+  _Alignas(64) pthread_mutex_t mutex; /* each has a cache line */
+} locks[LOCKS] = {
+    [0 ... LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER},
 };
 
 void sm_check_forked(void) {
   for (int i = 0; i < LOCKS; i++)
-    pthread_mutex_init(&locks[i], NULL);
+    pthread_mutex_init(&locks[i].mutex, NULL);
 }
 
 static pthread_mutex_t *lock_of(uint64_t address) {
-  return &locks[(address >> LOCKED_SHIFT) % LOCKS];
+  return &locks[(address >> LOCKED_SHIFT) % LOCKS].mutex;
 }
 
 static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
@@ -130,13 +146,26 @@ static void check_rights(const struct sm_access *a, const struct sm_memory_shado
 static void check_bounds(const struct sm_access *a) {
   const struct sm_parameter *p = a->one_pointer ? a->pointer : sm_pointer_of(a->w, a->u, a->lane);
   const uint32_t bytes = a->bytes;
-  if (!p || (a->at >= p->gpu && a->at + bytes <= p->gpu + p->size))
+  if (!p || is_inside(&p->range, a->at, bytes))
     return;
   sm_report(
       a->w, sm_pc_of(a->w, a->u), SM_REPORT_BOUNDS, a->lane,
       &(struct sm_about){.address = a->at, .bytes = bytes, .is_write = a->is_write, .parameter = p},
       "%s of %u bytes at 0x%" PRIx64 ", outside of the buffer that the pointer belongs to",
       a->is_write ? "write" : "read", bytes, a->at);
+}
+
+static inline bool are_written(const uint8_t *written, uint32_t bytes) {
+  const uint32_t each = UINT32_MAX / UINT8_MAX;
+  uint32_t missing = 0;
+  if (bytes % sizeof missing)
+    for (uint32_t k = 0; k < bytes; k++)
+      missing |= !__atomic_load_n(written + k, __ATOMIC_RELAXED);
+  else
+    for (uint32_t k = 0; k < bytes; k += sizeof missing)
+      missing |=
+          __atomic_load_n((const uint32_t *)(const void *)(written + k), __ATOMIC_RELAXED) ^ each;
+  return !missing;
 }
 
 /* Returns true if the access reads a byte that was never written. The caller holds the lock of the
@@ -155,7 +184,9 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
     sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
     done += p.count;
   }
-  for (uint32_t k = 0; written && k < bytes; k++) {
+  if (!written || are_written(written + offset, bytes))
+    return false;
+  for (uint32_t k = 0; k < bytes; k++) {
     found |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);
     if (a->is_write)
       __atomic_store_n(&written[offset + k], 1, __ATOMIC_RELAXED);
@@ -175,11 +206,14 @@ static void hold_lock_of(uint64_t address, pthread_mutex_t **held) {
 }
 
 static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
-  const struct sm_range *r = range_of(a->w->cta, a->at, a->bytes);
+  const struct sm_range *r = a->one_pointer && a->pointer ? &a->pointer->range : NULL;
+  const bool in_buffer = r && r->shadow && is_inside(r, a->at, a->bytes);
+  if (!in_buffer)
+    r = range_of(a->w->cta, a->at, a->bytes);
   if (!r || !r->shadow || a->at & (a->note->bytes - 1))
     return false; /* it will fault, or its memory has no records */
   check_rights(a, r->shadow);
-  if (!a->texel)
+  if (!in_buffer && !a->texel)
     check_bounds(a);
   hold_lock_of(a->at, held);
   a->global = true;
@@ -247,35 +281,52 @@ static enum sm_space space_of(struct sm_access *a) {
   return SM_SPACE_GLOBAL;
 }
 
-/* Returns the lanes after the first whose address follows that of the lane before them. */
-static uint32_t following_lanes(const uint64_t *address, uint32_t bytes) {
-  uint32_t follows = 0;
-  uint64_t differ = 0, next = address[0];
-  for (unsigned i = 0; i < SM_LANES; i++, next += bytes)
-    differ |= address[i] ^ next;
-  if (!differ)
-    return SM_ALL_LANES & ~1u;
-  for (unsigned i = 1; i < SM_LANES; i++)
-    follows |= (uint32_t)(address[i] - address[i - 1] == bytes) << i;
-  return follows;
+/* Returns whether the addresses of lanes follow each other. */
+static bool is_row(const uint64_t *address, unsigned lanes, uint32_t bytes) {
+  for (unsigned i = 1; i < lanes; i++)
+    if (address[i] - address[i - 1] != bytes)
+      return false;
+  return true;
+}
+
+/* Returns the memory of an access whose lanes have one pointer, or NULL if each of them has to be
+ * checked. */
+static inline const struct sm_range *range_of_lanes(const struct sm_access *a, uint32_t bytes) {
+  const struct sm_range *r = a->pointer ? &a->pointer->range : NULL;
+  if (r && !is_inside(r, a->at, bytes))
+    return NULL;
+  if (!r || !r->shadow)
+    r = range_of(a->w->cta, a->at, bytes);
+  return r && r->shadow && r->shadow->rows && a->one_pointer &&
+                 !(a->is_write ? r->shadow->read_only : r->shadow->write_only)
+             ? r
+             : NULL;
 }
 
 /* Checks the access of a->lane and the lanes after it to a row of global memory. Returns false if
  * each of them has to be checked. */
 static bool check_row(struct sm_access *a, pthread_mutex_t **held, uint32_t *undefined) {
-  const struct sm_range *r = range_of(a->w->cta, a->at, SM_ROW_BYTES);
-  const struct sm_parameter *p = a->pointer;
-  if (!r || !r->shadow || !r->shadow->rows ||
-      (a->is_write ? r->shadow->read_only : r->shadow->write_only))
+  const struct sm_range *r = range_of_lanes(a, SM_ROW_BYTES);
+  if (!r || (a->at - r->gpu) % SM_ROW_BYTES)
     return false;
   const uint64_t offset = a->at - r->gpu;
-  if (!a->one_pointer || offset % SM_ROW_BYTES ||
-      (p && (a->at < p->gpu || a->at + SM_ROW_BYTES > p->gpu + p->size)))
-    return false;
   hold_lock_of(a->at, held);
   a->memory = r->host + offset;
   a->global = true;
   const bool done = sm_row_access(a, r->shadow, offset, undefined);
+  a->global = false;
+  return done;
+}
+
+/* Checks that several lanes, from a->lane on, read the same words of global memory. Returns false
+ * if each of them has to be checked. */
+static bool check_same(struct sm_access *a, pthread_mutex_t **held, bool *undefined) {
+  const struct sm_range *r = range_of_lanes(a, a->bytes);
+  if (a->is_write || a->strong || !r || a->at & (a->bytes - 1))
+    return false;
+  hold_lock_of(a->at, held);
+  a->global = true;
+  const bool done = sm_row_read_same(a, r->shadow, a->at - r->gpu, undefined);
   a->global = false;
   return done;
 }
@@ -289,12 +340,28 @@ static unsigned lanes_of_row(const struct sm_note *note) {
              : 0;
 }
 
+static bool reads_parts(const struct sm_note *note) {
+  return (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC) &&
+         note->access == SM_ACCESS_LOAD && note->bytes < SM_CELL_BYTES;
+}
+
 struct lanes_check {
-  const uint64_t *address;
+  uint64_t address[SM_LANES]; /* valid if has_addresses */
+  bool has_addresses;
   uint32_t data; /* lanes that store an undefined value */
   uint64_t stored, *origin;
   pthread_mutex_t *held;
 };
+
+static void use_addresses(const struct sm_access *a, struct lanes_check *c) {
+  if (c->has_addresses)
+    return;
+  if (a->note->space == SM_SPACE_SHARED || a->note->space == SM_SPACE_LOCAL)
+    sm_addresses_32(a->w, a->u, c->address);
+  else
+    sm_addresses(a->w, a->u, c->address);
+  c->has_addresses = true;
+}
 
 /* Checks the lanes of m one by one. Returns those that read an undefined value. */
 static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
@@ -363,7 +430,6 @@ static uint32_t check_equal_lanes(struct sm_access *a, struct lanes_check *c, ui
 
 /* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */
 static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t m, unsigned lanes) {
-  const uint32_t follows = following_lanes(c->address, a->note->bytes);
   const uint32_t row = (1u << lanes) - 1;
   uint32_t undefined = 0;
   for (unsigned first = 0; first < SM_LANES; first += lanes) {
@@ -371,7 +437,8 @@ static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t 
     a->lane = first;
     a->at = c->address[first];
     a->bytes = a->note->bytes;
-    if (!(~m >> first & row) && !(~follows >> first & row & ~1u) && check_row(a, &c->held, &found))
+    if (!(~m >> first & row) && is_row(&c->address[first], lanes, a->bytes) &&
+        check_row(a, &c->held, &found))
       *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
     else
       found = check_equal_lanes(a, c, m & row << first);
@@ -380,34 +447,174 @@ static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t 
   return undefined;
 }
 
+/* The patterns of a full warp's addresses, and the first address of each half. */
+struct warp_addresses {
+  struct sm_halves halves;
+  uint64_t first[2];
+};
+
+/* Returns false if the high words of the addresses are not the same. */
+static bool find_patterns(const struct sm_warp *w, const struct sm_uop *u, uint32_t bytes,
+                          struct warp_addresses *p) {
+  const uint32_t *lo = sm_file_at(w, u->s[0]);
+  const uint32_t *hi = u->memory.narrow ? lo : sm_file_at(w, u->s[0] + SM_REG_BYTES);
+  const uint32_t *base = sm_file_at(w, u->memory.uniform);
+  const uint32_t high = (u->memory.narrow ? 0 : hi[0]) + base[SM_LANES];
+  const uint32_t last = UINT32_MAX - SM_LANES * 16;
+  p->halves = sm_core()->halves(lo, hi, bytes);
+  for (unsigned k = 0; k < 2; k++)
+    p->first[k] = ((uint64_t)high << 32) + lo[k * SM_HALF] + base[0] + (uint64_t)u->memory.offset;
+  return p->halves.is_uniform && lo[0] <= last && lo[SM_HALF] <= last;
+}
+
+/* Checks the lanes of m, which read the same words at address at. Returns false if each of them has
+ * to be checked. */
+static bool check_same_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m, uint64_t at,
+                             uint32_t *undefined) {
+  bool found = false;
+  a->lane = (uint32_t)__builtin_ctz(m);
+  a->at = at;
+  if (!check_same(a, &c->held, &found))
+    return false;
+  if (found) {
+    *c->origin = sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL;
+    *undefined |= m;
+  }
+  return true;
+}
+
+/* Checks 16 consecutive elements from address at, of the lanes from first on. */
+static uint32_t check_sequence(struct sm_access *a, struct lanes_check *c, unsigned first,
+                               uint64_t at, unsigned lanes) {
+  uint32_t undefined = 0;
+  for (unsigned end = first + SM_HALF; first < end; first += lanes, at += SM_ROW_BYTES) {
+    uint32_t found = 0;
+    a->lane = first;
+    a->at = at;
+    if (check_row(a, &c->held, &found)) {
+      *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
+    } else {
+      use_addresses(a, c);
+      found = check_equal_lanes(a, c, ((1u << lanes) - 1) << first);
+      a->bytes = a->note->bytes;
+    }
+    undefined |= found;
+  }
+  return undefined;
+}
+
+/* Checks that both halves of a warp read the same 16 consecutive elements. Returns false if each
+ * half has to be checked. */
+static bool check_twins(struct sm_access *a, struct lanes_check *c, uint64_t at, unsigned lanes,
+                        uint32_t *undefined) {
+  bool done = !a->is_write;
+  a->several = true;
+  for (unsigned first = 0; first < SM_HALF && done; first += lanes, at += SM_ROW_BYTES) {
+    uint32_t found = 0;
+    a->lane = first;
+    a->at = at;
+    done = check_row(a, &c->held, &found);
+    if (found)
+      *c->origin = sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL;
+    *undefined |= found | found << SM_HALF;
+  }
+  a->several = false;
+  return done;
+}
+
+/* Checks all lanes of a warp, half of them at once if their addresses have a pattern. */
+static uint32_t check_halves(struct sm_access *a, struct lanes_check *c,
+                             const struct warp_addresses *p, unsigned lanes) {
+  const uint8_t *of = p->halves.pattern;
+  uint32_t undefined = 0;
+  a->bytes = a->note->bytes;
+  if (of[0] == SM_PATTERN_SAME && of[1] == SM_PATTERN_SAME && p->first[0] == p->first[1]) {
+    if (check_same_lanes(a, c, SM_ALL_LANES, p->first[0], &undefined))
+      return undefined;
+    use_addresses(a, c);
+    return check_equal_lanes(a, c, SM_ALL_LANES);
+  }
+  if (of[0] == SM_PATTERN_ROW && of[1] == SM_PATTERN_ROW && p->first[0] == p->first[1] &&
+      check_twins(a, c, p->first[0], lanes, &undefined))
+    return undefined;
+  for (unsigned k = 0; k < 2; k++) {
+    const unsigned first = k * SM_HALF;
+    const uint32_t m = (uint32_t)UINT16_MAX << first;
+    if (of[k] == SM_PATTERN_ROW) {
+      undefined |= check_sequence(a, c, first, p->first[k], lanes);
+    } else if (of[k] != SM_PATTERN_SAME || !check_same_lanes(a, c, m, p->first[k], &undefined)) {
+      use_addresses(a, c);
+      undefined |= check_rows(a, c, m, lanes);
+    }
+  }
+  return undefined;
+}
+
+/* Checks that a full warp reads consecutive bytes or halves of words. Returns false if each lane
+ * has to be checked. */
+static bool check_parts(struct sm_access *a, struct lanes_check *c,
+                        const struct warp_addresses *p) {
+  const uint32_t bytes = SM_LANES * a->note->bytes;
+  a->lane = 0;
+  a->at = p->first[0];
+  a->bytes = a->note->bytes;
+  if (p->halves.pattern[0] != SM_PATTERN_ROW || p->halves.pattern[1] != SM_PATTERN_ROW ||
+      p->first[1] - a->at != bytes / 2 || a->at % SM_CELL_BYTES ||
+      a->at >> LOCKED_SHIFT != (a->at + bytes - 1) >> LOCKED_SHIFT)
+    return false;
+  const struct sm_range *r = range_of_lanes(a, bytes);
+  if (!r || a->strong)
+    return false;
+  hold_lock_of(a->at, &c->held);
+  a->global = true;
+  const bool done = sm_row_read_parts(a, r->shadow, a->at - r->gpu);
+  a->global = false;
+  return done;
+}
+
+static uint32_t check_accesses(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+  const struct sm_warp *w = a->w;
+  const struct sm_uop *u = a->u;
+  const unsigned lanes = lanes_of_row(a->note);
+  struct warp_addresses p;
+  if (a->note->space == SM_SPACE_SHARED || a->note->space == SM_SPACE_LOCAL) {
+    use_addresses(a, c);
+    return check_lanes(a, c, m);
+  }
+  a->one_pointer = sm_pointer_of_all(w, u, &a->pointer);
+  if (lanes && m == SM_ALL_LANES && find_patterns(w, u, a->note->bytes, &p))
+    return check_halves(a, c, &p, lanes);
+  if (m == SM_ALL_LANES && reads_parts(a->note) && find_patterns(w, u, a->note->bytes, &p) &&
+      check_parts(a, c, &p))
+    return 0;
+  use_addresses(a, c);
+  return lanes && !is_one_address(a, c->address, m) ? check_rows(a, c, m, lanes)
+                                                    : check_equal_lanes(a, c, m);
+}
+
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin) {
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   if (note->space == SM_SPACE_SHARED && m && !data && sm_shared_log(w, u, note, m))
     return 0;
-  uint64_t address[SM_LANES];
-  struct lanes_check c = {.address = address, .data = data, .stored = *origin, .origin = origin};
+  if (note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES && !data && local_rows(w, u, note))
+    return 0;
+  struct lanes_check c;
+  c.data = data;
+  c.stored = *origin;
+  c.origin = origin;
+  c.held = NULL;
+  c.has_addresses = false;
   struct sm_access a = {.w = w,
                         .u = u,
                         .note = note,
                         .is_write = note->access != SM_ACCESS_LOAD,
                         .strong = note->strong,
                         .touch = sm_touch_by(w, u, note, note->strong)};
-  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL) {
-    sm_addresses_32(w, u, address);
-    if (note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES && !data && local_rows(&a, address))
-      return 0;
-  } else {
-    sm_addresses(w, u, address);
-    a.one_pointer = sm_pointer_of_all(w, u, &a.pointer);
-  }
   /* LDGSTS may write zeros instead of reading. */
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
-  const unsigned lanes = lanes_of_row(note);
-  const uint32_t undefined = lanes && !is_one_address(&a, address, reads)
-                                 ? check_rows(&a, &c, reads, lanes)
-                                 : check_equal_lanes(&a, &c, reads);
+  const uint32_t undefined = check_accesses(&a, &c, reads);
   if (c.held)
     pthread_mutex_unlock(c.held);
   if (note->space == SM_SPACE_COPY) {

@@ -23,7 +23,7 @@ static void find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
       continue;
     uint8_t id = SM_POINTER_MANY;
     if (s->parameter_count < SM_PARAMETERS) {
-      s->parameter[s->parameter_count] = (struct sm_parameter){range.gpu, range.size, at};
+      s->parameter[s->parameter_count] = (struct sm_parameter){range, at};
       id = (uint8_t)(SM_POINTER_FIRST + s->parameter_count++);
     }
     s->pointer_at[at / 4] = s->pointer_at[at / 4 + 1] = id;
@@ -53,7 +53,7 @@ struct pointers {
 
 static struct pointers pointers_in(const struct sm_warp_shadow *ws, unsigned place) {
   struct pointers p;
-  p.all = ws->state[place] & SM_PLACE_POINTER ? ws->pointer[place] : SM_POINTER_NONE;
+  p.all = ws->pointer[place];
   if (p.all == SM_POINTER_LANES)
     memcpy(p.l, ws->lane_pointer[place], sizeof p.l);
   return p;
@@ -89,74 +89,38 @@ static void forget_buffers(struct pointers *p) {
   else if (p->all) p->all = SM_POINTER_MANY;
 }
 
-static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
-  const struct sm_shadow *s = w->cta->shadow;
-  return u->scalar_kind == 0 && u->imm / 4 < SM_PARAMETER_WORDS ? s->pointer_at[u->imm / 4]
-                                                                : SM_POINTER_NONE;
-}
-
-/* Returns the source operands whose pointer the result keeps, as a mask of slots. */
-static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *note) {
-  const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
-  switch (note->handler) {
-  case SM_H_mov_reg:
-  case SM_H_mov_scalar:
-  case SM_H_iadd3:
-  case SM_H_iadd3_plain:
-  case SM_H_iadd3_rrr:
-  case SM_H_iadd3_rsr:
-  case SM_H_iadd_cc:
-  case SM_H_iadd_cc_rs:
-  case SM_H_iadd_x:
-  case SM_H_iadd_x_rs:
-  case SM_H_iadd_carry:
-    return 7;
-  case SM_H_imad:
-  case SM_H_imad_rrr:
-  case SM_H_imad_rsr:
-    return by_one ? 5 : 4;
-  case SM_H_imad_wide:
-  case SM_H_imad_wide_plain:
-    return 4;
-  case SM_H_lea:
-  case SM_H_lea_plain:
-    return 2;
-  default:
-    return 0;
-  }
-}
-
-/* Returns whether a sum has a negated register, which may be a pointer that was kept in memory. */
-static bool subtracts_register(const struct sm_uop *u) {
-  for (unsigned slot = 0; slot < 3; slot++)
-    if (u->mods >> (2 * slot) & 3u && u->scalar_slot != slot &&
-        u->s[slot] / SM_REG_BYTES >= SM_SLOT_UR)
-      return true;
-  return false;
+/* Returns the pointer of the scalar operand. */
+static inline uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u,
+                                     const struct sm_note *note) {
+  return note->reads_bank0 && u->imm / 4 < SM_PARAMETER_WORDS
+             ? w->cta->shadow->pointer_at[u->imm / 4]
+             : SM_POINTER_NONE;
 }
 
 /* Joins the pointers of one operand. If !propagates, its pointers become unknown ones. */
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
-                        unsigned slot, unsigned words, bool propagates) {
+                        const struct sm_note *note, unsigned slot, unsigned words,
+                        bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   const unsigned first = u->s[slot] / SM_REG_BYTES;
   struct pointers p = {.all = SM_POINTER_NONE};
   if (u->scalar_slot == slot)
-    add_all(&p, u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u));
+    add_all(&p, scalar_pointer(w, u, note));
   else
     for (unsigned k = 0; k < words; k++)
-      if (ws->state[first + k] & SM_PLACE_POINTER)
+      if (ws->pointer[first + k])
         add_pointers(&p, pointers_in(ws, first + k));
-  if (!propagates || u->mods >> (2 * slot) & 3u)
+  if (!propagates)
     forget_buffers(&p);
   add_pointers(out, p);
 }
 
-static void add_select(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
+static void add_select(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
+                       const struct sm_note *note) {
   struct pointers a = {.all = SM_POINTER_NONE}, b = {.all = SM_POINTER_NONE};
   const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
-  add_operand(&a, w, u, 0, 1, true);
-  add_operand(&b, w, u, 1, 1, true);
+  add_operand(&a, w, u, note, 0, 1, !(u->mods & 3u));
+  add_operand(&b, w, u, note, 1, 1, !(u->mods >> 2 & 3u));
   *out = a;
   if (a.all == b.all && a.all != SM_POINTER_LANES)
     return;
@@ -166,28 +130,35 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
   out->l[i] = p & sm_lane_bit[i] ? out->l[i] : b.l[i];
 }
 
-/* Returns whether a sum of slots, or a move, has one pointer for all lanes. Sets *all to it. The
- * third slot has words registers. */
-static bool is_one_pointer(const struct sm_warp *w, const struct sm_uop *u, unsigned propagating,
-                           unsigned words, uint8_t *all) {
+/* Returns the pointer of a register or scalar, for all lanes or SM_POINTER_LANES. */
+static inline uint8_t operand_pointer(const struct sm_warp *w, const struct sm_uop *u,
+                                      const struct sm_note *note, const struct sm_warp_shadow *ws,
+                                      unsigned slot) {
+  return u->scalar_slot == slot ? scalar_pointer(w, u, note)
+                                : ws->pointer[u->s[slot] / SM_REG_BYTES];
+}
+
+/* Returns whether a sum, or a move, has one pointer for all lanes. Sets *all to it. */
+static inline bool is_one_pointer(const struct sm_warp *w, const struct sm_uop *u,
+                                  const struct sm_note *note, uint8_t *all) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  uint8_t a = operand_pointer(w, u, note, ws, 0), b = operand_pointer(w, u, note, ws, 1),
+          c = operand_pointer(w, u, note, ws, 2), high = SM_POINTER_NONE;
+  if (note->pointer_rule == SM_POINTERS_WIDE_SUM && u->scalar_slot != 2)
+    high = ws->pointer[u->s[2] / SM_REG_BYTES + 1];
   *all = SM_POINTER_NONE;
-  for (unsigned slot = 0; slot < 3; slot++) {
-    const unsigned first = u->s[slot] / SM_REG_BYTES;
-    uint8_t id = SM_POINTER_NONE;
-    if (u->scalar_slot == slot)
-      id = u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u);
-    else
-      for (unsigned k = first; k < first + (slot == 2 ? words : 1); k++)
-        if (ws->state[k] & SM_PLACE_POINTER) {
-          if (ws->pointer[k] == SM_POINTER_LANES)
-            return false;
-          id = join_pointers(id, ws->pointer[k]);
-        }
-    if (id && (!(propagating >> slot & 1) || u->mods >> (2 * slot) & 3u))
-      id = SM_POINTER_MANY;
-    *all = join_pointers(*all, id);
-  }
+  if (!(a | b | c | high))
+    return true;
+  if (a == SM_POINTER_LANES || b == SM_POINTER_LANES || c == SM_POINTER_LANES ||
+      high == SM_POINTER_LANES)
+    return false;
+  c = join_pointers(c, high);
+  a = !a || note->pointer_operands & 1 ? a : SM_POINTER_MANY;
+  b = !b || note->pointer_operands & 2 ? b : SM_POINTER_MANY;
+  c = !c || note->pointer_operands & 4 ? c : SM_POINTER_MANY;
+  *all = join_pointers(join_pointers(a, b), c);
+  if (*all && note->subtracts)
+    *all = SM_POINTER_MANY;
   return true;
 }
 
@@ -214,9 +185,7 @@ static uint8_t join_lanes(const struct sm_warp_shadow *ws, unsigned place, uint3
  * pointer. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                       const struct sm_note *note, uint32_t m, bool propagates) {
-  uint8_t all = u->scalar_slot == SM_NO_SLOT || u->scalar_kind == SM_SCALAR_IMM
-                    ? SM_POINTER_NONE
-                    : scalar_pointer(w, u);
+  uint8_t all = scalar_pointer(w, u, note);
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
       all = join_lanes(sm_shadow_of(w), note->read[k].slot + word, m, all);
@@ -233,17 +202,16 @@ static bool is_none(const struct pointers *p) {
   return !any;
 }
 
+/* Sets the pointer of a register in all lanes. */
+static inline void set_pointer(struct sm_warp_shadow *ws, unsigned place, uint8_t all) {
+  ws->pointer[place] = all;
+  ws->state[place] =
+      (uint8_t)((ws->state[place] & ~SM_PLACE_POINTER) | (all ? SM_PLACE_POINTER : 0));
+}
+
 /* Sets the pointers of a register in lanes. */
-static void set_pointers(struct sm_warp_shadow *ws, unsigned place, const struct pointers *p,
-                         uint32_t lanes) {
-  const bool had = ws->state[place] & SM_PLACE_POINTER;
-  if (p->all != SM_POINTER_LANES &&
-      (lanes == SM_ALL_LANES || p->all == (had ? ws->pointer[place] : SM_POINTER_NONE))) {
-    ws->pointer[place] = p->all;
-    ws->state[place] =
-        (uint8_t)((ws->state[place] & ~SM_PLACE_POINTER) | (p->all ? SM_PLACE_POINTER : 0));
-    return;
-  }
+static __attribute__((noinline)) void set_pointers(struct sm_warp_shadow *ws, unsigned place,
+                                                   const struct pointers *p, uint32_t lanes) {
   struct pointers new = *p;
   if (lanes != SM_ALL_LANES) {
     struct pointers old = pointers_in(ws, place);
@@ -252,65 +220,106 @@ static void set_pointers(struct sm_warp_shadow *ws, unsigned place, const struct
     FOR_LANES
     new.l[i] = lanes &sm_lane_bit[i] ? new.l[i] : old.l[i];
   }
-  ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_POINTER);
-  if (is_none(&new))
-    return;
-  ws->state[place] |= SM_PLACE_POINTER;
-  ws->pointer[place] = new.all;
-  if (new.all == SM_POINTER_LANES)
+  set_pointer(ws, place, is_none(&new) ? SM_POINTER_NONE : new.all);
+  if (ws->pointer[place] == SM_POINTER_LANES)
     memcpy(ws->lane_pointer[place], new.l, sizeof new.l);
 }
 
-static bool is_private(const struct sm_note *note) {
-  return note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC;
+/* Sets the pointers of the results of u. */
+static void set_results(struct sm_warp_shadow *ws, const struct sm_note *note,
+                        const struct pointers *p, uint32_t m) {
+  for (unsigned k = 0; k < note->write_count; k++)
+    for (unsigned word = 0; word < note->write[k].count; word++)
+      set_pointers(ws, note->write[k].slot + word, p,
+                   note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m);
+}
+
+/* Sets the pointer of the results of u, for all lanes. Returns false, and may have done a part, if
+ * some of them keep another one in lanes that are not in m. */
+static inline bool set_one_pointer(struct sm_warp_shadow *ws, const struct sm_note *note,
+                                   uint8_t all, uint32_t m) {
+  for (unsigned k = 0; k < note->write_count; k++)
+    for (unsigned place = note->write[k].slot; place < note->write[k].slot + note->write[k].count;
+         place++) {
+      if (m != SM_ALL_LANES && place >= SM_SLOT_R && ws->pointer[place] != all)
+        return false;
+      set_pointer(ws, place, all);
+    }
+  return true;
 }
 
 /* Notes whether a store to private memory stores a pointer. */
 static void note_spill(const struct sm_note *note, struct sm_warp_shadow *ws) {
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
-      ws->spilled = ws->spilled || ws->state[note->read[k].slot + word] & SM_PLACE_POINTER;
+      ws->spilled = ws->spilled || ws->pointer[note->read[k].slot + word];
 }
 
-/* Returns whether u may load a pointer from a constant bank or from private memory. */
-static bool loads_pointer(const struct sm_warp *w, const struct sm_uop *u,
-                          const struct sm_note *note) {
-  return (is_private(note) && sm_shadow_of(w)->spilled) || note->handler == SM_H_ldc ||
-         (u->scalar_slot != SM_NO_SLOT && u->scalar_kind != SM_SCALAR_IMM && scalar_pointer(w, u));
+/* Computes the pointers of a sum, which has not one for all lanes. */
+static __attribute__((noinline)) void add_sum(struct pointers *out, const struct sm_warp *w,
+                                              const struct sm_uop *u, const struct sm_note *note) {
+  for (unsigned slot = 0; slot < 3; slot++)
+    add_operand(out, w, u, note, slot,
+                slot == 2 && note->pointer_rule == SM_POINTERS_WIDE_SUM ? 2 : 1,
+                note->pointer_operands >> slot & 1);
+  if (note->subtracts)
+    forget_buffers(out);
+}
+
+static __attribute__((noinline)) void propagate(struct sm_warp *w, const struct sm_uop *u,
+                                                const struct sm_note *note, uint32_t m) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  struct pointers out;
+  out.all = SM_POINTER_NONE;
+  switch ((enum sm_pointer_rule)note->pointer_rule) {
+  case SM_POINTERS_NONE:
+    break;
+  case SM_POINTERS_SUM:
+  case SM_POINTERS_WIDE_SUM:
+    if (!is_one_pointer(w, u, note, &out.all))
+      add_sum(&out, w, u, note);
+    break;
+  case SM_POINTERS_SELECT:
+    add_select(&out, w, u, note);
+    break;
+  case SM_POINTERS_CONSTANT:
+    add_constant(&out, w, u);
+    break;
+  case SM_POINTERS_PRIVATE:
+    out.all = ws->spilled ? SM_POINTER_MANY : SM_POINTER_NONE;
+    break;
+  case SM_POINTERS_COPY:
+  case SM_POINTERS_UNKNOWN:
+    add_reads(&out, w, u, note, m, note->pointer_rule == SM_POINTERS_COPY);
+    break;
+  }
+  if (out.all == SM_POINTER_LANES || !set_one_pointer(ws, note, out.all, m))
+    set_results(ws, note, &out, m);
 }
 
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m, uint8_t state) {
-  if (m && is_private(note) && note->access != SM_ACCESS_LOAD)
-    note_spill(note, sm_shadow_of(w));
-  if (!m || !note->write_count || !(state & SM_PLACE_POINTER || loads_pointer(w, u, note)))
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const enum sm_pointer_rule rule = note->pointer_rule;
+  if (!m)
     return;
-  struct pointers out;
-  out.all = SM_POINTER_NONE;
-  const unsigned propagating = pointer_operands(u, note);
-  const bool is_wide = note->handler == SM_H_imad_wide || note->handler == SM_H_imad_wide_plain;
-  const unsigned third_words = is_wide ? 2 : 1;
-  if (is_private(note))
-    add_all(&out, sm_shadow_of(w)->spilled ? SM_POINTER_MANY : SM_POINTER_NONE);
-  else if (note->handler == SM_H_ldc)
-    add_constant(&out, w, u);
-  else if (note->handler == SM_H_sel)
-    add_select(&out, w, u);
-  else if (propagating && is_one_pointer(w, u, propagating, third_words, &out.all)) {
-    if (out.all && subtracts_register(u))
-      out.all = SM_POINTER_MANY;
-  } else if (propagating) {
-    for (unsigned slot = 0; slot < 3; slot++)
-      add_operand(&out, w, u, slot, slot == 2 ? third_words : 1, propagating >> slot & 1);
-    if (subtracts_register(u))
-      forget_buffers(&out);
-  } else if (note->space == SM_SPACE_NONE)
-    add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
-  for (unsigned k = 0; k < note->write_count; k++)
-    for (unsigned word = 0; word < note->write[k].count; word++)
-      set_pointers(sm_shadow_of(w), note->write[k].slot + word, &out,
-                   note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m);
+  uint8_t all = SM_POINTER_NONE;
+  if (rule == SM_POINTERS_SUM || rule == SM_POINTERS_WIDE_SUM) {
+    if (is_one_pointer(w, u, note, &all) && set_one_pointer(ws, note, all, m))
+      return;
+  } else {
+    if (rule == SM_POINTERS_PRIVATE && note->access != SM_ACCESS_LOAD)
+      note_spill(note, ws);
+    if (!(state & SM_PLACE_POINTER || rule == SM_POINTERS_CONSTANT || scalar_pointer(w, u, note) ||
+          (rule == SM_POINTERS_PRIVATE && ws->spilled)))
+      return;
+    if (rule == SM_POINTERS_NONE && set_one_pointer(ws, note, all, m))
+      return;
+  }
+  propagate(w, u, note, m);
 }
+
+/* --- addresses ----------------------------------------------------------------------- */
 
 /* Returns the pointers from which the addresses of all lanes were computed. */
 static struct pointers address_pointers(const struct sm_warp *w, const struct sm_uop *u) {
@@ -338,14 +347,20 @@ const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct s
 
 bool sm_pointer_of_all(const struct sm_warp *w, const struct sm_uop *u,
                        const struct sm_parameter **of) {
-  struct pointers p = address_pointers(w, u);
-  *of = NULL;
-  if (p.all == SM_POINTER_LANES) {
-    for (unsigned i = 1; i < SM_LANES; i++)
-      if (p.l[i] != p.l[0])
-        return false;
-    p.all = p.l[0];
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
+  const uint8_t low = ws->pointer[reg], high = u->memory.narrow ? low : ws->pointer[reg + 1],
+                base = ws->pointer[uniform], base_high = ws->pointer[uniform + 1];
+  if (low != SM_POINTER_LANES && high != SM_POINTER_LANES && base != SM_POINTER_LANES &&
+      base_high != SM_POINTER_LANES) {
+    *of = parameter_of(w, join_pointers(join_pointers(low, high), join_pointers(base, base_high)));
+    return true;
   }
-  *of = parameter_of(w, p.all);
+  const struct pointers p = address_pointers(w, u);
+  *of = NULL;
+  for (unsigned i = 1; i < SM_LANES; i++)
+    if (p.l[i] != p.l[0])
+      return false;
+  *of = parameter_of(w, p.l[0]);
   return true;
 }

@@ -22,19 +22,19 @@
 _Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "must equal sizeof(struct sm_cell)");
 _Static_assert(sizeof(struct sm_row) == SM_ROW_SIZE, "must equal sizeof(struct sm_row)");
 
-/* now_released counts the releases of all CTAs and serves as their time. released has the time of
- * each CTA's last release, indexed by the CTA's number. CTAs that share an entry count as having
- * released together. */
+_Atomic uint32_t sm_releases;
+
+/* The time of each CTA's last release, indexed by the CTA's number. CTAs that share an entry count
+ * as having released together. */
 enum { RELEASES = 4096 };
-static _Atomic uint32_t now_released;
 static _Atomic uint32_t released[RELEASES];
 
 void sm_check_order(struct sm_warp *w, const struct sm_note *note) {
   struct sm_shadow *s = w->cta->shadow;
   if (note->releases_all)
-    atomic_store(&released[s->number % RELEASES], atomic_fetch_add(&now_released, 1) + 1);
+    atomic_store(&released[s->number % RELEASES], atomic_fetch_add(&sm_releases, 1) + 1);
   if (note->acquires_all)
-    s->acquired = atomic_load(&now_released);
+    s->acquired = atomic_load(&sm_releases);
 }
 
 static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touch *t) {
@@ -161,36 +161,12 @@ static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now
   return true;
 }
 
-struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
-                            const struct sm_note *note, bool strong) {
-  return (struct sm_touch){
-      .cta = w->cta->shadow->number,
-      .clock = sm_shadow_of(w)->clock[w->index],
-      .time = atomic_load_explicit(&now_released, memory_order_relaxed),
-      .pc = (uint32_t)(sm_pc_of(w, u) - w->cta->grid->program),
-      .strong = strong,
-      .compares = note->compares,
-      .valued = note->access == SM_ACCESS_STORE,
-  };
-}
-
-bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
-  return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
-         last->thread / SM_LANES == now->thread / SM_LANES && !(now->bytes & ~last->bytes);
-}
-
-void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
-  struct sm_touch *last = &reader[0];
-  if (sm_follows_read(last, now)) {
-    const bool by_several = last->by_several || now->by_several || last->thread != now->thread;
-    if (last->pc != now->pc)
-      *last = *now;
-    last->by_several = by_several;
-    return;
-  }
-  if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))
-    reader[1] = *last;
-  *last = *now;
+bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
+  if (!(writer->bytes & mask))
+    return true;
+  if (writer->cta != a->w->cta->shadow->number)
+    return ordered_between_ctas(a, writer);
+  return writer->clock < sm_shadow_of(a->w)->clock[writer->thread / SM_LANES];
 }
 
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {

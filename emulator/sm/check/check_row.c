@@ -92,7 +92,8 @@ static void set_written(uint8_t *written) {
 }
 
 static bool row_load(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now) {
-  if (row->words && may_race(a, &row->writer, now, true))
+  if (row->words && (a->several ? !sm_is_settled(a, &row->writer, ALL_BYTES)
+                                : may_race(a, &row->writer, now, true)))
     return false;
   if (row->reader[0].shift != now->shift && sm_follows_read(&row->reader[0], now))
     return false;
@@ -137,14 +138,19 @@ static bool row_store(const struct sm_access *a, struct sm_row *row, const struc
 
 bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset, uint32_t *undefined) {
+  enum { AHEAD = 2048 / SM_ROW_BYTES }; /* as exec_mem.c prefetches the memory */
   struct sm_row *row = row_at(shadow, offset);
+  __builtin_prefetch(row + AHEAD, 1);
+  if (a->is_write)
+    __builtin_prefetch(&row[AHEAD].value, 1);
   uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   uint8_t *written = of_range ? of_range + offset : NULL;
   const enum written state = written_bytes(written);
   struct sm_touch now = a->touch;
   now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
   now.bytes = ALL_BYTES;
-  now.shift = (uint8_t)(a->bytes == 16 ? 2 : a->bytes / 8) & 3;
+  now.by_several = a->several;
+  now.shift = (uint8_t)__builtin_ctz(a->bytes / SM_CELL_BYTES) & 3;
   if (state == WRITTEN_SOME || (row->is_split && !join_row(a, shadow, offset)))
     return false;
   if (!a->is_write ? !row_load(a, row, &now) : !row_store(a, row, &now, state))
@@ -153,5 +159,55 @@ bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *sha
   *undefined |= !a->is_write && state == WRITTEN_NONE ? lanes : 0;
   if (a->is_write && state == WRITTEN_NONE)
     set_written(written);
+  return true;
+}
+
+bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                      uint64_t offset, bool *undefined) {
+  const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
+  const unsigned words = a->bytes / SM_CELL_BYTES;
+  struct sm_touch now = a->touch;
+  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
+  now.bytes = ALL_BYTES;
+  now.by_several = true;
+  sm_row_split(shadow, offset);
+  for (unsigned k = 0; k < words; k++)
+    if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
+      return false;
+  for (unsigned k = 0; k < words; k++)
+    sm_add_reader(cell[k].reader, &now);
+  uint8_t missing = 0;
+  for (unsigned k = 0; written && k < a->bytes; k++)
+    missing |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);
+  *undefined = missing;
+  return true;
+}
+
+bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                       uint64_t offset) {
+  const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
+  const unsigned words = SM_LANES * a->bytes / SM_CELL_BYTES, lanes = SM_CELL_BYTES / a->bytes;
+  const uint32_t part = (1u << a->bytes) - 1;
+  struct sm_touch first = a->touch, last = a->touch;
+  for (unsigned k = 0; written && k < words * SM_CELL_BYTES; k++)
+    if (!__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED))
+      return false;
+  for (unsigned k = 0; k < words; k++)
+    sm_row_split(shadow, offset + k * (uint64_t)SM_CELL_BYTES);
+  first.thread = (uint16_t)(a->w->index * SM_LANES);
+  first.bytes = (uint8_t)part;
+  for (unsigned k = 0; k < words; k++)
+    if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES) ||
+        sm_follows_read(&cell[k].reader[0], &first))
+      return false;
+  last.bytes = (uint8_t)(part << (SM_CELL_BYTES - a->bytes));
+  for (unsigned k = 0; k < words; k++) {
+    first.thread = (uint16_t)(a->w->index * SM_LANES + k * lanes);
+    last.thread = (uint16_t)(first.thread + lanes - 1);
+    sm_add_reader(cell[k].reader, &first);
+    cell[k].reader[0] = last;
+  }
   return true;
 }

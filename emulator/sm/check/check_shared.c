@@ -93,6 +93,10 @@ static void enter_log(struct sm_shadow *s, const uint8_t *memory) {
   s->logged = 0;
 }
 
+static bool is_arrival(const struct sm_note *note) {
+  return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
+}
+
 /* The addresses of a warp's access to shared memory. */
 struct span {
   const uint32_t *at;  /* of the lanes; those of other lanes equal that of the first one */
@@ -217,10 +221,142 @@ static void set_written(const struct sm_warp *w, const struct span *span, uint32
   memset(w->cta->shadow->shared_defined + span->at[i], SM_WRITTEN, bytes);
 }
 
+/* --- the log: full warps ------------------------------------------------------------ */
+
+/* Consecutive bytes of shared memory that a full warp, or half of it, accesses. */
+struct run {
+  uint32_t at, bytes;
+};
+
+/* Sets the runs of a full warp's access. Returns their number, or 0 if the addresses have no
+ * pattern, are misaligned or out of range, or if lanes write the same memory. */
+static unsigned find_runs(const struct sm_warp *w, const struct sm_uop *u,
+                          const struct sm_note *note, struct run *run) {
+  const uint32_t *a = sm_file_at(w, u->s[0]);
+  const uint32_t scale = u->memory.scale, bytes = note->bytes;
+  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
+  const struct sm_halves h = sm_core()->halves(a, a, bytes >> scale);
+  if (bytes % SM_CELL_BYTES || bytes & ((1u << scale) - 1))
+    return 0;
+  for (unsigned k = 0; k < 2; k++) {
+    const uint32_t at = (a[k * SM_HALF] << scale) + term;
+    run[k] = (struct run){at, h.pattern[k] == SM_PATTERN_ROW ? SM_HALF * bytes : bytes};
+    if (h.pattern[k] == SM_PATTERN_ANY || at & (bytes - 1) ||
+        (uint64_t)at + run[k].bytes > w->shared_bytes)
+      return 0;
+  }
+  if (note->access == SM_ACCESS_STORE &&
+      (h.pattern[0] != SM_PATTERN_ROW || h.pattern[1] != SM_PATTERN_ROW ||
+       run[1].at < run[0].at + run[0].bytes))
+    return 0;
+  if (h.pattern[0] != h.pattern[1])
+    return 2;
+  if (run[0].at == run[1].at)
+    return 1;
+  if (h.pattern[0] != SM_PATTERN_ROW || run[1].at != run[0].at + run[0].bytes)
+    return 2;
+  run[0].bytes *= 2;
+  return 1;
+}
+
+/* Returns whether no word has a mark above limit and, if written is set, all bytes are written. */
+static inline bool may_log(const struct sm_shadow *s, const struct run *run, uint32_t limit,
+                           bool written) {
+  const uint32_t each = SM_WRITTEN * (UINT32_MAX / UINT8_MAX);
+  const uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES];
+  const uint32_t *defined = (const uint32_t *)(const void *)(s->shared_defined + run->at);
+  const uint32_t words = run->bytes / SM_CELL_BYTES;
+  uint32_t above = 0, missing = 0;
+  for (uint32_t k = 0; words < SM_HALF && k < words; k++) {
+    above |= limit - mark[k];
+    missing |= defined[k] ^ each;
+  }
+  for (uint32_t k = 0; words >= SM_HALF && k < words; k += SM_HALF)
+    FOR_HALF {
+      above |= limit - mark[k + i];
+      missing |= defined[k + i] ^ each;
+    }
+  return (int32_t)above >= 0 && !(written && missing);
+}
+
+static inline void mark_run(struct sm_shadow *s, const struct run *run, uint32_t value) {
+  uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES];
+  const uint32_t words = run->bytes / SM_CELL_BYTES;
+  for (uint32_t k = 0; words < SM_HALF && k < words; k++)
+    mark[k] = value;
+  for (uint32_t k = 0; words >= SM_HALF && k < words; k += SM_HALF)
+    FOR_HALF
+  mark[k + i] = value;
+}
+
+/* Returns the lanes whose store of a word changes memory. */
+static uint32_t changing_words(const struct sm_warp *w, const struct sm_uop *u,
+                               const struct run *run, unsigned runs) {
+  struct sm_lanes old, defined, written;
+  for (unsigned k = 0; k < 2; k++) {
+    const uint32_t at =
+        runs == 2 ? run[k].at : run->at + k * (uint32_t)(SM_HALF * sizeof(uint32_t));
+    memcpy(&old.l[k * SM_HALF], w->shared + at, sizeof old / 2);
+    memcpy(&defined.l[k * SM_HALF], w->cta->shadow->shared_defined + at, sizeof defined / 2);
+  }
+  sm_splat(written.l, SM_WRITTEN * (UINT32_MAX / UINT8_MAX));
+  return ~(sm_mask_same(old.l, sm_file_at(w, u->s[1])) & sm_mask_same(defined.l, written.l));
+}
+
 /* Notes that w accesses shared memory at its present clock. */
 static void note_access(const struct sm_warp *w) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   ws->accessed = ws->clock[w->index] + 1;
+}
+
+/* Adds an access to the log. The lanes of the entry are set. */
+static void add_logged(struct sm_shadow *s, struct sm_warp *w, const struct sm_uop *u,
+                       const struct sm_note *note) {
+  struct sm_logged *l = &s->log[s->logged++];
+  l->is_write = note->access == SM_ACCESS_STORE;
+  l->bytes = note->bytes;
+  l->touch = sm_touch_by(w, u, note, false);
+  l->touch.thread = (uint16_t)(w->index * SM_LANES);
+}
+
+/* Logs an access of all lanes with a pattern, of one word each if they write. Returns false, and
+ * has changed nothing, if there is none, or each lane has to be checked. */
+static bool log_runs(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_shadow *s = w->cta->shadow;
+  struct sm_logged *l = &s->log[s->logged];
+  const bool is_write = note->access == SM_ACCESS_STORE;
+  const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale;
+  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
+  struct run run[2];
+  const unsigned runs = is_write && note->bytes != SM_CELL_BYTES ? 0 : find_runs(w, u, note, run);
+  for (unsigned k = 0; k < runs; k++)
+    if (!may_log(s, &run[k], s->phase + (is_write ? 0 : READ), !is_write))
+      return false;
+  if (!runs)
+    return false;
+  note_access(w);
+  l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = SM_ALL_LANES;
+  if (is_write && !(l->lanes[0] = changing_words(w, u, run, runs)))
+    return true;
+  FOR_LANES
+  l->at.l[i] = (a[i] << scale) + term;
+  add_logged(s, w, u, note);
+  for (unsigned k = 0; k < runs; k++) {
+    mark_run(s, &run[k], s->phase + (is_write ? WRITE : READ));
+    if (is_write)
+      memset(s->shared_defined + run[k].at, SM_WRITTEN, run[k].bytes);
+  }
+  return true;
+}
+
+/* Returns whether an atomic of the lanes of m accesses written memory only. Then it has no
+ * record. */
+static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
+                           const struct sm_note *note, uint32_t m) {
+  struct sm_lanes at;
+  struct span span;
+  return !is_arrival(note) && find_span(w, u, note, m, at.l, &span) &&
+         are_all_written(w->cta->shadow, &span, note->bytes);
 }
 
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
@@ -229,25 +365,29 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
   const bool is_write = note->access == SM_ACCESS_STORE;
   const uint32_t bytes = note->bytes;
   struct span span;
-  if ((!is_write && note->access != SM_ACCESS_LOAD) || note->strong || !s->log)
+  if (note->strong) {
+    if (s->logged)
+      enter_log(s, w->shared); /* before memory loses the values of its stores */
+    return is_good_atomic(w, u, note, m);
+  }
+  if ((!is_write && note->access != SM_ACCESS_LOAD) || !s->log)
     return false;
   if (s->logged == LOG)
     enter_log(s, w->shared);
+  if (m == SM_ALL_LANES && log_runs(w, u, note))
+    return true;
   struct sm_logged *l = &s->log[s->logged];
   if (!find_span(w, u, note, m, l->at.l, &span) ||
       !has_marks_up_to(s, &span, bytes, s->phase + (is_write ? 0 : READ)) ||
       !(is_write ? are_increasing(&span, m, bytes) : are_all_written(s, &span, bytes)))
     return false;
   note_access(w);
-  l->is_write = is_write;
   l->bytes = (uint8_t)bytes;
   if (!is_write)
     l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
   else if (!find_changes(w, u, &span, m, l))
     return true;
-  l->touch = sm_touch_by(w, u, note, false);
-  l->touch.thread = (uint16_t)(w->index * SM_LANES);
-  s->logged++;
+  add_logged(s, w, u, note);
   set_marks(s, &span, bytes, s->phase + (is_write ? WRITE : READ));
   if (is_write)
     set_written(w, &span, m, bytes);
@@ -256,13 +396,9 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
 
 /* --- one lane --------------------------------------------------------------------- */
 
-static bool is_arrival(const struct sm_access *a) {
-  return a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic;
-}
-
 /* A read of an mbarrier is ordered after all earlier arrivals at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
-  if (is_arrival(a))
+  if (is_arrival(a->note))
     memset(defined, SM_MBARRIER, a->bytes);
   else if (!a->is_write && *defined == SM_MBARRIER)
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
@@ -288,7 +424,7 @@ bool sm_shared_access(struct sm_access *a, bool undefined) {
     s->mark[word] = s->mark[word] > mark ? s->mark[word] : mark;
     done += p.count;
   }
-  if (!undefined && !is_arrival(a) && are_written(defined, bytes))
+  if (!undefined && !is_arrival(a->note) && are_written(defined, bytes))
     return false;
   uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {

@@ -1,6 +1,7 @@
 /* Check and profile modes: the hook before each instruction, the memory for records, reports, and
  * the vector clocks by which barriers order accesses. */
 #include "emulator/sm/check/watch.h"
+#include "emulator/sm/lower/entry.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,17 +22,22 @@ bool sm_grow_array(void *pointer, size_t *have, size_t bytes) {
 }
 
 static void undefine(struct sm_warp_shadow *ws, unsigned first, unsigned count, uint32_t lanes) {
-  for (unsigned k = first; k < first + count; k++) {
+  memset(&ws->state[first], SM_PLACE_UNDEFINED, count);
+  for (unsigned k = first; k < first + count; k++)
     ws->undefined[k] = lanes;
+  for (unsigned k = first; k < first + count; k++)
     ws->origin[k] = SM_CAUSE_REGISTER;
-    ws->state[k] = SM_PLACE_UNDEFINED;
-  }
 }
 
-static void start_warp_shadow(const struct sm_warp *w, uint32_t registers) {
+/* Registers that the kernel writes before it reads them are never found undefined, so they are not
+ * marked. entry has the other ones, or is NULL. */
+static void start_warp_shadow(const struct sm_warp *w, const struct sm_entry *entry) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   memset(ws, 0, offsetof(struct sm_warp_shadow, origin));
-  undefine(ws, SM_SLOT_UR, SM_SLOT_R + registers - SM_SLOT_UR, w->lanes);
+  if (!entry)
+    undefine(ws, SM_SLOT_UR, SM_SLOT_R + w->cta->grid->registers - SM_SLOT_UR, w->lanes);
+  for (uint32_t k = 0; entry && k < entry->run_count; k++)
+    undefine(ws, entry->run[k].slot, entry->run[k].count, w->lanes);
   undefine(ws, SM_SLOTS, SM_PRED_TRUE, w->lanes);
   undefine(ws, SM_SLOTS + SM_PRED_UNIFORM, SM_PRED_TRUE, w->lanes);
   /* The prologue of sm_87 code reads UR2 before any write (docs/hardware/command-stream.md 6). */
@@ -51,7 +57,6 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
       !s->local_defined)
     return false;
   memset(s->local_defined, 0, local);
-  memset(s->local_origin, 0, local * sizeof(uint64_t));
   memset(s->barrier_clock, 0, sizeof s->barrier_clock);
   memset(s->lock_clock, 0, sizeof s->lock_clock);
   s->number =
@@ -60,9 +65,11 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   memset(s->range, 0, sizeof s->range);
   sm_pointers_start(cta);
   s->left_to_watchdog = grid->watch->watchdog ? grid->watch->watchdog + 1 : UINT64_MAX;
+  const struct sm_entry *entry = sm_code_entry(grid->code, grid->program, grid->registers);
   for (unsigned k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
-    start_warp_shadow(w, grid->registers);
+    w->shadow = &s->warp[k];
+    start_warp_shadow(w, entry);
     w->place_state = grid->watch->profile ? NULL : s->warp[k].state;
     w->left_to_watchdog = &s->left_to_watchdog;
   }
@@ -85,7 +92,10 @@ void sm_watch_finish(struct sm_cta *cta) {
 }
 
 void sm_watch_drop_ranges(struct sm_cta *cta) {
-  memset(cta->shadow->range, 0, sizeof cta->shadow->range);
+  struct sm_shadow *s = cta->shadow;
+  memset(s->range, 0, sizeof s->range);
+  for (unsigned k = 0; k < s->parameter_count; k++)
+    s->parameter[k].range.shadow = NULL;
 }
 
 void sm_watch_free(struct sm_cta *cta) {
@@ -104,21 +114,11 @@ static const struct sm_uop *bark(struct sm_warp *w, const struct sm_uop *u) {
   return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
 }
 
-/* Returns whether a place that a quick instruction accesses has a record. */
-static inline bool has_record(const uint8_t *state, const struct sm_note *note) {
-  const uint16_t *p = note->place;
-  _Static_assert(SM_NOTE_QUICK == 8, "all of them");
-  return (state[p[0]] | state[p[1]] | state[p[2]] | state[p[3]] | state[p[4]] | state[p[5]] |
-          state[p[6]] | state[p[7]]) != 0;
-}
-
-static __attribute__((noinline)) const struct sm_uop *step(struct sm_warp *w,
-                                                           const struct sm_uop *u, uint32_t warps) {
-  const struct sm_note *note = sm_note_of(w, u);
-  const struct sm_watch *watch = w->cta->grid->watch;
-  if (watch && watch->profile)
+static __attribute__((noinline)) const struct sm_uop *
+step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_note *note) {
+  if (!w->place_state && w->cta->grid->watch && w->cta->grid->watch->profile)
     sm_count(w, u, note);
-  if (watch && watch->check) {
+  if (w->shadow) {
     const uint64_t executes = 1u + note->skips;
     if (*w->left_to_watchdog <= executes)
       return bark(w, u);
@@ -130,8 +130,8 @@ static __attribute__((noinline)) const struct sm_uop *step(struct sm_warp *w,
 
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   const struct sm_note *note = sm_note_of(w, u);
-  if (!note->is_quick || !w->place_state || has_record(w->place_state, note))
-    return step(w, u, warps);
+  if (!note->is_quick || !w->place_state || sm_quick_states(w->place_state, note))
+    return step(w, u, warps, note);
   if (--*w->left_to_watchdog == 0)
     return bark(w, u);
   return note->execute(w, u, warps);
@@ -145,7 +145,7 @@ bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind k
 }
 
 static void set_owner(struct sm_fault *f, const struct sm_parameter *p) {
-  f->owner = p ? p->gpu : 0;
+  f->owner = p ? p->range.gpu : 0;
   f->parameter = p ? p->offset : 0;
 }
 

@@ -4,6 +4,9 @@
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
 
+#include <stdatomic.h>
+#include <stddef.h>
+
 #include "emulator/sm/lower/note.h"
 #include "emulator/sm/state.h"
 
@@ -40,30 +43,31 @@ enum sm_place_state {
   SM_PLACE_UNDEFINED = 1, /* undefined is not 0 */
   SM_PLACE_RESULT = 2,    /* an instruction may be going to write the place: result is valid */
   SM_PLACE_SOURCE = 4,    /* an instruction may be reading the place: source is valid */
-  SM_PLACE_POINTER = 8,   /* pointer is valid; without this flag no lane has a pointer */
+  SM_PLACE_POINTER = 8,   /* pointer is not SM_POINTER_NONE */
 };
 
 enum { SM_WAITING = 32 };
 
 struct sm_warp_shadow {
-  uint8_t state[SM_PLACES];      /* masks of enum sm_place_state */
+  uint8_t state[SM_PLACES]; /* masks of enum sm_place_state */
+  /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
+   * SM_POINTER_LANES, for each. */
+  uint8_t pointer[SM_PLACES];
   uint32_t undefined[SM_PLACES]; /* lanes */
   uint32_t generation[SM_SCOREBOARDS];
-  /* For each scoreboard, places whose records depend on it, so that a wait drops these records. A
-   * full list has not all of them. Records that remain are dropped when they are needed. */
-  uint16_t waiting[SM_SCOREBOARDS][SM_WAITING];
   uint8_t waiting_count[SM_SCOREBOARDS];
   /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
   uint32_t accessed; /* its own clock at its last access to shared memory, plus 1 */
   bool spilled;      /* it has stored a pointer where private memory may be */
-  /* What follows is only valid where state says so, and is not initialised. */
+  /* What follows is only valid where state and waiting_count say so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
+  /* For each scoreboard, places whose records depend on it, so that a wait drops these records. A
+   * full list has not all of them. Records that remain are dropped when they are needed. */
+  uint16_t waiting[SM_SCOREBOARDS][SM_WAITING];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
-  /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
-   * SM_POINTER_LANES, for each. */
-  uint8_t pointer[SM_PLACES], lane_pointer[SM_PLACES][SM_LANES];
+  uint8_t lane_pointer[SM_PLACES][SM_LANES];
 };
 
 /* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
@@ -79,8 +83,8 @@ enum {
   SM_PARAMETERS = 64
 };
 struct sm_parameter {
-  uint64_t gpu, size;
-  uint32_t offset; /* in bank 0 */
+  struct sm_range range; /* its shadow is NULL if the mapping may have changed */
+  uint32_t offset;       /* in bank 0 */
 };
 
 /* States of a byte of memory. */
@@ -161,7 +165,7 @@ struct sm_logged {
   struct sm_lanes at; /* addresses of the lanes */
 };
 
-enum { SM_CHECK_RANGES = 4 };
+enum { SM_CHECK_RANGES = 4, SM_LOCAL_ORIGIN = 0x80 };
 
 struct sm_shadow {
   struct sm_warp_shadow *warp;
@@ -174,9 +178,10 @@ struct sm_shadow {
   uint32_t phase; /* an even number, which increases when a barrier orders all earlier accesses */
   uint32_t logged;
   struct sm_logged *log;
-  uint8_t *local_defined; /* for each word, a mask of its written bytes */
+  uint8_t *local_defined; /* for each word, a mask of its written bytes, and SM_LOCAL_ORIGIN */
   size_t local_bytes;
-  /* For each word the origin of the undefined value stored there, or 0. */
+  /* For each word the origin of the undefined value stored there, or 0. That of local memory is
+   * valid only with SM_LOCAL_ORIGIN. */
   uint64_t *shared_origin, *local_origin;
   size_t shared_origin_bytes, local_origin_bytes;
   uint32_t number;        /* number of the CTA, counted over all grids */
@@ -198,15 +203,28 @@ struct sm_shadow {
 bool sm_grow_array(void *pointer, size_t *have, size_t bytes);
 
 static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
-  return &w->cta->shadow->warp[w->index];
+  return w->shadow;
 }
 
 static inline const struct sm_note *sm_note_of(const struct sm_warp *w, const struct sm_uop *u) {
-  return &sm_page_notes(w->page)[u - w->page->uop];
+  const uint8_t *page = (const uint8_t *)w->page, *notes = page + sizeof *w->page;
+  const ptrdiff_t at = (const uint8_t *)u - (const uint8_t *)w->page->uop;
+  return (const struct sm_note *)(const void *)(notes + 2 * at);
 }
 
 static inline const uint32_t *sm_file_at(const struct sm_warp *w, unsigned offset) {
   return (const uint32_t *)(const void *)(sm_file(w) + offset);
+}
+
+/* Returns the union of the states of all places of an instruction that has at most
+ * SM_NOTE_QUICK. */
+static inline uint8_t sm_quick_states(const uint8_t *state, const struct sm_note *note) {
+  const uint16_t *p = note->place;
+  const uint8_t half = state[p[0]] | state[p[1]] | state[p[2]] | state[p[3]];
+  _Static_assert(SM_NOTE_QUICK == 8, "all of them");
+  if (note->places <= SM_NOTE_QUICK / 2)
+    return half;
+  return half | state[p[4]] | state[p[5]] | state[p[6]] | state[p[7]];
 }
 
 /* Lanes that execute u. */
@@ -298,16 +316,46 @@ static inline struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t of
   p.mask = (uint8_t)(((1u << p.count) - 1) << p.first);
   return p;
 }
+/* Counts the releases of all CTAs and serves as their time. */
+extern _Atomic uint32_t sm_releases;
 /* Returns the record of an access, without thread and bytes. */
-struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
-                            const struct sm_note *note, bool strong);
+static inline struct sm_touch sm_touch_by(const struct sm_warp *w, const struct sm_uop *u,
+                                          const struct sm_note *note, bool strong) {
+  return (struct sm_touch){
+      .cta = w->cta->shadow->number,
+      .clock = sm_shadow_of(w)->clock[w->index],
+      .time = atomic_load_explicit(&sm_releases, memory_order_relaxed),
+      .pc = (uint32_t)(sm_pc_of(w, u) - w->cta->grid->program),
+      .strong = strong,
+      .compares = note->compares,
+      .valued = note->access == SM_ACCESS_STORE,
+  };
+}
 void sm_check_race(struct sm_access *access, struct sm_cell *cell, const struct sm_part *part);
 /* Returns whether an access races with the recorded access t to some bytes of mask. */
 bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write);
+/* Returns whether a recorded write to some bytes of mask is ordered before a read, whichever lane
+ * of the warp reads. */
+bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask);
 /* Returns whether the warp has already read the same bytes since its last synchronization. */
-bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now);
+static inline bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
+  return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
+         last->thread / SM_LANES == now->thread / SM_LANES && !(now->bytes & ~last->bytes);
+}
 /* Adds a read to the last readers. */
-void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now);
+static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
+  struct sm_touch *last = &reader[0];
+  if (sm_follows_read(last, now)) {
+    const bool by_several = last->by_several || now->by_several || last->thread != now->thread;
+    if (last->pc != now->pc)
+      *last = *now;
+    last->by_several = by_several;
+    return;
+  }
+  if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))
+    reader[1] = *last;
+  *last = *now;
+}
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
 
@@ -340,6 +388,17 @@ void sm_shared_barrier(struct sm_cta *cta);
  * to the lanes that read bytes that were never written. The caller holds the lock of the row. */
 bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset, uint32_t *undefined);
+/* Checks and records that several lanes of the warp, from a->lane on, read the same words. Returns
+ * false, and has changed nothing, if each lane has to be checked because of a race. Sets *undefined
+ * to whether they read a byte that was never written. The caller holds the lock. */
+bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                      uint64_t offset, bool *undefined);
+/* Checks and records that the lanes of a full warp read consecutive bytes or halves of words, from
+ * the start of a word. Returns false, and has changed nothing, if each lane has to be checked
+ * because of a race or an earlier read, or because a byte was never written. The caller holds the
+ * lock. */
+bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                       uint64_t offset);
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 

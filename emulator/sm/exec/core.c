@@ -9,6 +9,19 @@ static void run_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps)
 #endif
 }
 
+static struct sm_halves halves_of(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
+  struct sm_halves h = {.is_uniform = hi == lo || sm_is_uniform(hi)};
+  for (unsigned k = 0; k < 2; k++, lo += SM_HALF)
+    if (lo[0] == lo[1]) /* one test suffices, because either excludes the other */
+      h.pattern[k] = sm_is_same(lo) ? SM_PATTERN_SAME : SM_PATTERN_ANY;
+    else
+      h.pattern[k] = sm_is_row(lo, bytes) ? SM_PATTERN_ROW : SM_PATTERN_ANY;
+#if defined(__AVX__)
+  _mm256_zeroupper();
+#endif
+  return h;
+}
+
 #define SM_CORE_NAME SM_PASTE(sm_core, SM_BUILD)
 extern const struct sm_core SM_CORE_NAME;
 
@@ -19,5 +32,6 @@ const struct sm_core SM_CORE_NAME = {
             SM_HANDLERS(X)
 #undef X
         },
+    .halves = halves_of,
     .run = run_batch,
 };

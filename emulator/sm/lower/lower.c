@@ -45,6 +45,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   }
   if (note) {
     note->handler = (uint8_t)handler;
+    sm_note_pointers(note, u);
     note->execute = u->handler;
     u->handler = sm_watch_step;
   }

@@ -26,6 +26,8 @@ void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool writ
 /* Sets the members of a note that do not come from the operands. */
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u);
+/* Sets how pointers propagate. Call after note->handler is set for good. */
+void sm_note_pointers(struct sm_note *note, const struct sm_uop *u);
 
 static inline const struct sm_operand *next_operand(struct lowering *l) {
   static const struct sm_operand none = {.kind = SM_OPERAND_NONE};

@@ -166,6 +166,9 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   note->strong = is_strong(note, insn->mod[SM_MOD_SEM]);
   note->compares = is_cas(insn->op);
   note->syncs_warp = syncs_warp(insn->op, handler);
+  note->has_result = note->write_sb < SM_SCOREBOARDS ||
+                     ((note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
+                      note->access != SM_ACCESS_STORE && !note->is_alone);
   note_order(note, insn);
   if (note->space == SM_SPACE_COPY)
     for (unsigned k = 0; k < note->read_count; k++)
@@ -186,4 +189,75 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
       note->write[0].slot < SM_SLOT_R)
     note->klass = SM_CLASS_UNIFORM;
   note_places(note, u);
+}
+
+/* Returns the source operands whose pointer the result keeps, as a mask of slots. */
+static unsigned pointer_operands(const struct sm_uop *u, unsigned handler) {
+  const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
+  switch (handler) {
+  case SM_H_mov_reg:
+  case SM_H_mov_scalar:
+  case SM_H_iadd3:
+  case SM_H_iadd3_plain:
+  case SM_H_iadd3_rrr:
+  case SM_H_iadd3_rsr:
+  case SM_H_iadd_cc:
+  case SM_H_iadd_cc_rs:
+  case SM_H_iadd_x:
+  case SM_H_iadd_x_rs:
+  case SM_H_iadd_carry:
+    return 7;
+  case SM_H_imad:
+  case SM_H_imad_rrr:
+  case SM_H_imad_rsr:
+    return by_one ? 5 : 4;
+  case SM_H_imad_wide:
+  case SM_H_imad_wide_plain:
+    return 4;
+  case SM_H_lea:
+  case SM_H_lea_plain:
+    return 2;
+  default:
+    return 0;
+  }
+}
+
+/* Returns whether a sum has a negated register, which may be a pointer that was kept in memory. */
+static bool subtracts_register(const struct sm_uop *u) {
+  for (unsigned slot = 0; slot < 3; slot++)
+    if (u->mods >> (2 * slot) & 3u && u->scalar_slot != slot &&
+        u->s[slot] / SM_REG_BYTES >= SM_SLOT_UR)
+      return true;
+  return false;
+}
+
+static enum sm_pointer_rule pointer_rule(const struct sm_note *note) {
+  if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
+    return SM_POINTERS_PRIVATE;
+  switch (note->handler) {
+  case SM_H_ldc:
+    return SM_POINTERS_CONSTANT;
+  case SM_H_sel:
+    return SM_POINTERS_SELECT;
+  case SM_H_imad_wide:
+  case SM_H_imad_wide_plain:
+    return SM_POINTERS_WIDE_SUM;
+  case SM_H_shfl:
+  case SM_H_r2ur:
+    return SM_POINTERS_COPY;
+  default:
+    return note->pointer_operands         ? SM_POINTERS_SUM
+           : note->space == SM_SPACE_NONE ? SM_POINTERS_UNKNOWN
+                                          : SM_POINTERS_NONE;
+  }
+}
+
+void sm_note_pointers(struct sm_note *note, const struct sm_uop *u) {
+  uint8_t modified = 0;
+  for (unsigned slot = 0; slot < 3; slot++)
+    modified |= (uint8_t)((u->mods >> (2 * slot) & 3u) != 0) << slot;
+  note->pointer_operands = (uint8_t)pointer_operands(u, note->handler);
+  note->pointer_rule = (uint8_t)pointer_rule(note);
+  note->pointer_operands &= (uint8_t)~modified;
+  note->subtracts = subtracts_register(u);
 }

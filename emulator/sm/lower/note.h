@@ -32,6 +32,18 @@ enum { SM_SCOREBOARDS = 6 };
 /* The first predicate among the places of an instruction. */
 enum { SM_NOTE_PREDS = SM_SLOT_R + 256 };
 
+/* How the pointers of an instruction's results follow from those of its operands. */
+enum sm_pointer_rule {
+  SM_POINTERS_NONE,
+  SM_POINTERS_SUM,
+  SM_POINTERS_WIDE_SUM, /* the third operand has two registers */
+  SM_POINTERS_SELECT,
+  SM_POINTERS_CONSTANT, /* read from a constant bank */
+  SM_POINTERS_PRIVATE,  /* perhaps read from private memory */
+  SM_POINTERS_COPY,     /* from another lane */
+  SM_POINTERS_UNKNOWN,  /* of no known buffer if an operand has one */
+};
+
 /* Consecutive slots of the register file (SM_SLOT_*). */
 struct sm_use {
   uint16_t slot;
@@ -47,12 +59,16 @@ struct sm_note {
   uint16_t place[SM_NOTE_PLACES];
   uint8_t sources, places_read, places; /* ends of these parts of place */
   bool has_places;                      /* false if they do not fit */
-  bool is_plain;    /* needs no check unless a place that it accesses has a record */
-  bool is_special;  /* has effects or checks besides its values, memory and scoreboards */
-  bool is_quick;    /* plain, waits for nothing, and has at most SM_NOTE_QUICK places */
-  bool reads_bank0; /* its scalar is in constant bank 0 */
-  uint8_t skips;    /* instructions after this one that execute also executes */
-  uint8_t klass;    /* enum sm_class */
+  bool is_plain;            /* needs no check unless a place that it accesses has a record */
+  bool is_special;          /* has effects or checks besides its values, memory and scoreboards */
+  bool is_quick;            /* plain, waits for nothing, and has at most SM_NOTE_QUICK places */
+  bool reads_bank0;         /* its scalar is in constant bank 0 */
+  bool has_result;          /* writes its results later: sets a scoreboard, or loads without one */
+  uint8_t pointer_rule;     /* enum sm_pointer_rule */
+  uint8_t pointer_operands; /* of a sum: mask of the slots whose pointer it keeps */
+  bool subtracts;           /* of a sum: has a negated register */
+  uint8_t skips;            /* instructions after this one that execute also executes */
+  uint8_t klass;            /* enum sm_class */
   uint8_t space, access, bytes;
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
@@ -67,6 +83,6 @@ struct sm_note {
   uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct sm_note) == 2 * sizeof(struct sm_uop), "sm_note_of needs no division");
+_Static_assert(sizeof(struct sm_note) == 2 * sizeof(struct sm_uop), "as sm_note_of expects");
 
 #endif
