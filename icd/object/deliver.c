@@ -28,6 +28,8 @@ static void *run_deliveries(void *unused) {
     first = delivery->next;
     base_mutex_unlock(&lock);
     delivery->function(delivery->owner);
+    if (!delivers)
+      return NULL; /* the callback has forked, and this is the child */
     base_mutex_lock(&lock);
     expected--;
   }
@@ -36,8 +38,10 @@ static void *run_deliveries(void *unused) {
   return NULL;
 }
 
-/* The thread does not exist in the child, and what it was to deliver is the parent's. */
+/* The thread does not exist in the child, or ends there after the callback that has forked. What it
+ * was to deliver is the parent's. */
 static void forked_child(void) {
+  delivers = false;
   base_mutex_init(&lock, BASE_LOCK_DELIVERIES);
   pthread_cond_init(&added, NULL);
   first = NULL;

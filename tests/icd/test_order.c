@@ -1,8 +1,11 @@
 /* Order, object lifetimes and threads of commands on the fake runtime. */
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/icd/fakes/fixture.h"
 
@@ -674,6 +677,34 @@ static void callback_may_release_its_context(void **state) {
   assert_int_equal(fake_live(), live);
 }
 
+static void CL_CALLBACK fork_in_callback(cl_event event, cl_int status, void *child) {
+  const pid_t forked = fork();
+  if (forked)
+    atomic_store((atomic_int *)child, forked);
+}
+
+/* The child has only the thread of the callback, which ends after it and with it the child. */
+static void callback_may_return_in_child_of_fork(void **state) {
+  struct fixture *fixture = *state;
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
+  atomic_int child = 0;
+  pid_t ended = 0;
+  int status = -1;
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clSetEventCallback(user, CL_COMPLETE, fork_in_callback, &child));
+  AWAIT(child);
+  assert_true(child > 0);
+  for (int naps = 0; naps < 3000 && !ended; naps++) {
+    nap();
+    ended = waitpid(child, &status, WNOHANG);
+  }
+  if (!ended)
+    kill(child, SIGKILL);
+  assert_int_equal(ended, child);
+  assert_int_equal(status, 0);
+  assert_cl(clReleaseEvent(user));
+}
+
 struct relay {
   struct fixture *fixture;
   cl_kernel kernel;
@@ -986,6 +1017,7 @@ int main(void) {
       TEST(callback_may_release_its_event),
       TEST(application_may_hold_a_lock_that_callbacks_take),
       TEST(callback_may_release_its_context),
+      TEST(callback_may_return_in_child_of_fork),
       TEST(callback_can_be_added_after_another_was_called),
       TEST(callbacks_may_enqueue),
       TEST(maps_keep_the_order_without_copies),
