@@ -60,9 +60,10 @@ static void destroy_idle(void *owner) {
 }
 
 cl_int icd_mem_release(cl_mem mem) {
+  const bool nested = releases; /* a destructor has called clReleaseMemObject */
   releases = true;
   const cl_int code = icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT);
-  releases = false;
+  releases = nested;
   return code;
 }
 

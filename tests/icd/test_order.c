@@ -705,6 +705,37 @@ static void callback_may_return_in_child_of_fork(void **state) {
   assert_cl(clReleaseEvent(user));
 }
 
+struct released {
+  pthread_t destroyer;
+  cl_mem other;
+};
+
+static void CL_CALLBACK note_destroyer(cl_mem mem, void *data) {
+  ((struct released *)data)->destroyer = pthread_self();
+}
+
+static void CL_CALLBACK release_other(cl_mem mem, void *data) {
+  assert_cl(clReleaseMemObject(((struct released *)data)->other));
+}
+
+/* clReleaseMemObject calls the destructors of the parent too, even if one of the sub-buffer
+ * releases another object. */
+static void destructor_may_release_another_object(void **state) {
+  struct fixture *fixture = *state;
+  struct released released = {.other = fixture_buffer(fixture, N)};
+  const cl_buffer_region region = {0, N};
+  cl_mem parent = fixture_buffer(fixture, N);
+  cl_int code;
+  cl_mem part = clCreateSubBuffer(parent, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  assert_cl(code);
+  assert_cl(clSetMemObjectDestructorCallback(parent, note_destroyer, &released));
+  assert_cl(clSetMemObjectDestructorCallback(part, release_other, &released));
+  assert_cl(clReleaseMemObject(parent));
+  assert_cl(clReleaseMemObject(part));
+  AWAIT(released.destroyer);
+  assert_true(pthread_equal(released.destroyer, pthread_self()));
+}
+
 struct relay {
   struct fixture *fixture;
   cl_kernel kernel;
@@ -1018,6 +1049,7 @@ int main(void) {
       TEST(application_may_hold_a_lock_that_callbacks_take),
       TEST(callback_may_release_its_context),
       TEST(callback_may_return_in_child_of_fork),
+      TEST(destructor_may_release_another_object),
       TEST(callback_can_be_added_after_another_was_called),
       TEST(callbacks_may_enqueue),
       TEST(maps_keep_the_order_without_copies),
