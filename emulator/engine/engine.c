@@ -61,8 +61,10 @@ static void pause_spinning(void) {
 void emu_engine_wake(void) {
   atomic_fetch_add(&emu_engine.doorbell_count, 1);
   /* Wakes only once for each sleep, even if the engine takes long to wake up. */
-  if (atomic_load(&emu_engine.asleep) && atomic_exchange(&emu_engine.asleep, 0))
+  if (atomic_load(&emu_engine.asleep) && atomic_exchange(&emu_engine.asleep, 0)) {
+    atomic_store_explicit(&emu_engine.woken_ns, base_clock_ns(), memory_order_relaxed);
     futex_wake(&emu_engine.doorbell_count);
+  }
 }
 
 /* Tokens that belong to no channel are ignored (docs/hardware/command-stream.md 1.4). While an
@@ -167,13 +169,16 @@ static bool spin_until_work(uint32_t seen, uint64_t end) {
 }
 
 /* Sleeps until the doorbell count differs from seen, a watched doorbell rings, or the deadline has
- * passed (0 means no deadline). Spins first if work came soon after the end of the last work. */
+ * passed (0 means no deadline). Spins first if work came soon after the end of the last work. That
+ * does not include the time that this thread took to wake up, which may be longer than it spins.
+ * When a watched doorbell rang is unknown, so with these it always spins. */
 static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   static bool soon = true;
   const uint64_t since = base_clock_ns();
-  if (soon && !may_spin())
+  const bool spin = soon || emu_usermode_watched();
+  if (spin && !may_spin())
     move_away();
-  if (soon && may_spin() && spin_until_work(seen, since + SPIN_NS))
+  if (spin && may_spin() && spin_until_work(seen, since + SPIN_NS))
     return;
   uint64_t now = since;
   for (; atomic_load(&emu_engine.doorbell_count) == seen && !emu_usermode_rung() &&
@@ -189,7 +194,8 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
                  emu_usermode_watched() || deadline ? &timeout : NULL);
   }
   atomic_store(&emu_engine.asleep, 0);
-  soon = now - since < SPIN_NS;
+  const uint64_t woken = atomic_load_explicit(&emu_engine.woken_ns, memory_order_relaxed);
+  soon = (woken > since ? woken : now) - since < SPIN_NS;
 }
 
 /* Pauses, briefly at first and then longer, while all channels wait for semaphores. The CPU may

@@ -27,6 +27,7 @@ extern struct emu_engine {
   _Alignas(EMU_CACHE_LINE) _Atomic uint64_t doorbells[EMU_CHANNELS / 64]; /* clients write them */
   _Atomic uint32_t doorbell_count; /* a futex, incremented to wake the thread */
   _Atomic uint32_t asleep;         /* the thread waits on doorbell_count */
+  _Atomic uint64_t woken_ns;       /* when it was last woken */
   atomic_int bell_cpu;             /* CPU of the last doorbell, or -1 if unknown */
   int cpus;                        /* number of CPUs that the process may use */
   struct emu_worker_pool *pool;

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "emulator/descriptors.h"
 #include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
 #include "emulator/objects.h"
@@ -488,6 +490,45 @@ static void reset_keeps_first_error(void **state) {
   assert_int_equal(((struct error_notifier *)f->ch.notifier.cpu)->code, NOTIFIER_FORCE_RESET);
 }
 
+/* Submits a semaphore release with a store to the mapped page, which the engine must notice, and
+ * waits for it. */
+static void run_by_store(struct fixture *f, uint32_t serial) {
+  uint32_t *put = (void *)((char *)f->ch.userd.cpu + USERD_GP_PUT);
+  uint32_t *doorbell = (void *)((char *)f->c.page + USERMODE_NOTIFY_CHANNEL_PENDING);
+  uint64_t *ring = f->ch.ring.cpu;
+  f->ch.word = f->ch.push.cpu;
+  f->ch.start = 0;
+  push_semaphore(&f->ch, f->data.va, serial, RELEASE_64);
+  ring[f->ch.put] = gp_entry(f->ch.push.va, (uint32_t)(f->ch.word - (uint32_t *)f->ch.push.cpu), 0);
+  f->ch.put = (f->ch.put + 1) % f->ch.entries;
+  __atomic_store_n(put, f->ch.put, __ATOMIC_SEQ_CST);
+  __atomic_store_n(doorbell, f->ch.token, __ATOMIC_SEQ_CST);
+  assert_true(wait_word(f->data.cpu, serial));
+}
+
+/* The engine is awake when a client submits steadily, also after a pause. It cannot know when the
+ * client stored the token, and the shortest sleep takes longer than it spins. */
+static void engine_spins_for_stored_doorbells(void **state) {
+  struct fixture *f = *state;
+  enum { SUBMISSIONS = 500, SUBMIT_AFTER_NS = 10000, PAUSE_US = 2000 };
+  int awake = 0;
+  emulator_watch_doorbell();
+  emulator_wake_engine();
+  for (uint32_t i = 1; i <= SUBMISSIONS; i++) {
+    run_by_store(f, i);
+    if (i < 3) {
+      usleep(PAUSE_US);
+      continue;
+    }
+    const uint64_t end = base_clock_ns() + SUBMIT_AFTER_NS;
+    while (base_clock_ns() < end)
+      continue;
+    awake += !atomic_load(&emu_engine.asleep);
+  }
+  print_message("awake at %d of %d submissions\n", awake, SUBMISSIONS);
+  assert_true(awake > SUBMISSIONS / 100 || emu_engine.cpus < 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void) {
@@ -506,6 +547,7 @@ int main(void) {
       TEST(invalid_words_fault),
       TEST(bad_entries_fault),
       TEST(reset_keeps_first_error),
+      TEST(engine_spins_for_stored_doorbells), /* the last one: watching does not end */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
