@@ -106,6 +106,9 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
       if (rt_queue_completed(q) >= point)
         return 0;
       pause_polling(q->context->device);
+      /* Other threads may use the only core for milliseconds. */
+      if (q->context->device->one_core && base_clock_ns() >= deadline)
+        break;
     }
     /* The release may have arrived after the last poll. */
     if (rt_queue_dead(q))

@@ -479,12 +479,8 @@ static void long_waits_sleep(void **state) {
   end(&o);
 }
 
-/* If the process may use only one core, a wait lets the threads of the software Orin run before it
- * sleeps. Other processes may take the core meanwhile, so not all waits end without a sleep. */
-static void short_waits_yield_a_single_core(void **state) {
-  (void)state;
-  enum { WAITS = 200 };
-  struct orin o;
+/* Restricts this thread, and those that it starts, to one core. Returns the cores of before. */
+static cpu_set_t use_one_core(void) {
   cpu_set_t before, one;
   assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
   CPU_ZERO(&one);
@@ -492,6 +488,16 @@ static void short_waits_yield_a_single_core(void **state) {
     if (CPU_ISSET(cpu, &before))
       CPU_SET(cpu, &one);
   assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+  return before;
+}
+
+/* If the process may use only one core, a wait lets the threads of the software Orin run before it
+ * sleeps. Other processes may take the core meanwhile, so not all waits end without a sleep. */
+static void short_waits_yield_a_single_core(void **state) {
+  (void)state;
+  enum { WAITS = 200 };
+  struct orin o;
+  const cpu_set_t before = use_one_core();
   begin(&o);
   uint64_t point = 0;
   assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, BLOCK, 1, NULL, &point), 0);
@@ -507,6 +513,45 @@ static void short_waits_yield_a_single_core(void **state) {
   const char *mode = getenv("TEGRACL_EMULATOR");
   if (!mode || !strstr(mode, "adversarial"))
     assert_true(sleeps - slept < WAITS / 10);
+  end(&o);
+  assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static void *use_core(void *stop) {
+  while (!atomic_load((atomic_bool *)stop))
+    continue;
+  return NULL;
+}
+
+/* A wait on the only core ends soon after its deadline although it yields the core to a thread that
+ * is busy. The busy thread gets a few milliseconds each time. */
+static void waits_that_yield_end_at_the_deadline(void **state) {
+  (void)state;
+  struct orin o;
+  const cpu_set_t before = use_one_core();
+  begin(&o);
+  struct rt_queue *gate = NULL;
+  struct rt_slice s;
+  uint64_t point = 0;
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_MEDIUM, &gate), 0);
+  assert_int_equal(rt_slice_begin(gate, 0, &s), 0);
+  assert_int_equal(rt_queue_acquire(o.queue, gate, rt_slice_put(gate, &s, NULL)), 0);
+  assert_int_equal(rt_queue_marker(o.queue, NULL, &point), 0);
+  atomic_bool stop = false;
+  pthread_t busy;
+  clockid_t clock;
+  assert_int_equal(pthread_create(&busy, NULL, use_core, &stop), 0);
+  assert_int_equal(pthread_getcpuclockid(busy, &clock), 0);
+  const double start = seconds(clock);
+  assert_int_equal(rt_queue_wait(o.queue, point, 1000000), -ETIMEDOUT);
+  const double used = seconds(clock) - start;
+  atomic_store(&stop, true);
+  pthread_join(busy, NULL);
+  print_message("the other thread used %.1f ms in a wait of 1 ms\n", used * 1e3);
+  assert_true(used < 0.05);
+  rt_queue_ring(gate);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  rt_queue_destroy(gate);
   end(&o);
   assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
@@ -777,6 +822,7 @@ int main(void) {
       cmocka_unit_test(long_waits_sleep),
       cmocka_unit_test(waits_poll_after_late_fence),
       cmocka_unit_test(short_waits_yield_a_single_core),
+      cmocka_unit_test(waits_that_yield_end_at_the_deadline),
       cmocka_unit_test(waits_end_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(new_code_replaces_cached_code),
