@@ -121,6 +121,15 @@ static bool add_output(struct lower *lower, LLVMValueRef call, const struct leav
   return !is_pointer || output->letter == 'l';
 }
 
+/* Returns the letter of the first kind of operand that the constraint allows and the value can be:
+ * "i" and "n" are constants. CUDA C has one letter in a constraint, and "n" for both. */
+static char choose_letter(LLVMValueRef value, const char *constraint) {
+  const bool is_constant = LLVMIsConstant(value);
+  while (!is_constant && (*constraint == 'i' || *constraint == 'n') && constraint[1])
+    constraint++;
+  return *constraint == 'i' ? 'n' : *constraint;
+}
+
 /* Adds an input. If its constraint is a number, the input is the initial
  * value of that output, which CUDA C marks "+r". */
 static bool add_input(struct lower *lower, LLVMValueRef value, const char *constraint,
@@ -142,7 +151,7 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
   }
   if (!add_operand(lists, lists->output_count + lists->input_count++))
     return false;
-  const char letter = *constraint == 'i' ? 'n' : *constraint; /* CUDA C has "n" for both */
+  const char letter = choose_letter(value, constraint);
   if (letter != 'n') {
     const char *name = operand_variable(lower, &leaves.at[0], letter);
     text_printf(&lists->before, "%s = %s%s;\n", name, cast, text);
