@@ -116,7 +116,7 @@ cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl
 
 /* Appends a command to the worker's list. The caller holds the locks of the queue and the
  * kernel. event may be NULL. Returns CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_OUT_OF_RESOURCES
- * if the worker cannot be started. */
+ * if the context has faulted or the worker cannot be started. */
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event);
 

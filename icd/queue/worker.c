@@ -291,6 +291,8 @@ static void *run_worker(void *data) {
 
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event) {
+  if (rt_context_fault(queue->context->rt))
+    return CL_OUT_OF_RESOURCES;
   struct icd_command *command = create_command(operation, wait_count, waits, event);
   if (!command)
     return CL_OUT_OF_HOST_MEMORY;
