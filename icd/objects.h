@@ -463,9 +463,10 @@ cl_int icd_event_status(cl_event event);
 bool icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds a callback, which is called at once if it is already due. icd_deliver_later has been called
- * for it. */
+ * for it. The caller calls icd_event_watch. */
 void icd_event_add_callback(cl_event event, struct icd_event_callback *callback);
-/* Makes a user event end with the event. Takes over the caller's reference to it. */
+/* Makes a user event end with the event. Takes over the caller's reference to it, and the caller
+ * calls icd_event_watch. */
 void icd_event_promise(cl_event event, cl_event promise);
 
 /* Marks an event as submitted. Its command completes when the queue reaches point. The event

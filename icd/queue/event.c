@@ -116,7 +116,6 @@ bool icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t en
 }
 
 void icd_event_add_callback(cl_event event, struct icd_event_callback *callback) {
-  icd_event_hold(event);   /* the callback may release it in another thread */
   icd_event_status(event); /* updates the status of a tracked event */
   base_mutex_lock(&event->context->lock);
   struct icd_event_callback **link = &event->callbacks;
@@ -125,8 +124,6 @@ void icd_event_add_callback(cl_event event, struct icd_event_callback *callback)
   *link = callback;
   deliver_due(event, atomic_load(&event->status));
   base_mutex_unlock(&event->context->lock);
-  icd_event_watch(event);
-  icd_event_drop(event);
 }
 
 void icd_event_promise(cl_event event, cl_event promise) {
@@ -137,7 +134,6 @@ void icd_event_promise(cl_event event, cl_event promise) {
   if (atomic_load(&event->status) <= CL_COMPLETE)
     move_locked(promise, atomic_load(&event->status), 0, 0);
   base_mutex_unlock(&event->context->lock);
-  icd_event_watch(event);
 }
 
 void icd_event_track(cl_event event, uint64_t point, struct rt_times *times) {

@@ -97,7 +97,10 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
     return ICD_FAIL(event->context, CL_OUT_OF_RESOURCES,
                     "cannot start the thread that calls callbacks");
   }
+  icd_event_hold(event); /* the callback may release it in another thread */
   icd_event_add_callback(event, callback);
+  icd_event_watch(event);
+  icd_event_drop(event);
   return CL_SUCCESS;
 }
 

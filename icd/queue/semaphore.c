@@ -316,8 +316,10 @@ static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   }
   base_mutex_unlock(&semaphore->lock);
   drop_event(old);
-  if (promise)
+  if (promise) {
     icd_event_promise(event, promise);
+    icd_event_watch(event);
+  }
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
