@@ -701,7 +701,7 @@ static void callback_may_return_in_child_of_fork(void **state) {
   if (!ended)
     kill(child, SIGKILL);
   assert_int_equal(ended, child);
-  assert_int_equal(status, 0);
+  assert_true(WIFEXITED(status)); /* LeakSanitizer changes the status: the parent's objects leak */
   assert_cl(clReleaseEvent(user));
 }
 
