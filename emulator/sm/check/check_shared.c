@@ -123,7 +123,7 @@ static bool find_span(const struct sm_warp *w, const struct sm_uop *u, const str
     high = (int32_t)at[i] > high ? (int32_t)at[i] : high;
     bits |= at[i];
   }
-  *span = (struct span){at, (uint32_t)low, (uint32_t)(high - low) + note->bytes};
+  *span = (struct span){at, (uint32_t)low, (uint32_t)high - (uint32_t)low + note->bytes};
   return !(bits & (note->bytes - 1u)) && low >= 0 &&
          (uint64_t)(uint32_t)high + note->bytes <= w->shared_bytes;
 }
