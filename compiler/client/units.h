@@ -23,7 +23,7 @@ typedef enum cc_status units_build_fn(void *data, const struct cc_job *unit,
 enum cc_status units_build(struct units *units, const struct cc_job *job, struct cc_result *result,
                            units_build_fn *build, void *data, void (*accept)(void *data));
 
-/* Says that a thread waits for all units: no more are built at low priority. */
+/* Says that a thread waits for all units: none is unattended any more. */
 void units_want_all(struct units *units);
 
 /* Wakes the threads in units_wait, because no more units will be built. */

@@ -15,7 +15,7 @@ static const char source[] =
     "  int i = get_global_id(0);\n"
     "  out[i] = read_imagef(in, s, at[i]);\n"
     "}\n"
-    /* a sampler argument may be linear, and software filters sRGB, so a kernel of its own */
+    /* With a sampler argument, which might be linear, software would read the sRGB image. */
     "constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE |\n"
     "                             CLK_FILTER_NEAREST;\n"
     "kernel void pick(read_only image2d_t in, global float2 *at, global float4 *out) {\n"
