@@ -3,10 +3,6 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include "emulator/sm/l1.h"
 #include "emulator/sm/lower/entry.h"
 #include "emulator/sm/state.h"
@@ -25,6 +21,8 @@ enum { BATCH = 8 };
 enum { MANY = 64 };
 
 _Static_assert(sizeof(struct sm_warp) % SM_REG_BYTES == 0, "the register file follows the struct");
+
+static const struct sm_range nowhere;
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {
   struct sm_worker *worker = aligned_alloc(_Alignof(struct sm_worker), sizeof *worker);
@@ -221,7 +219,7 @@ static struct sm_cta *set_up_cta(struct sm_worker *worker, const struct sm_grid 
   cta->threads = (uint32_t)threads;
   cta->warps = warps;
   cta->range_count = cta->range_turn = 0;
-  cta->last.size = 0;
+  cta->last = &nowhere;
   for (uint32_t k = 0; k < warps; k++)
     bind_warp(cta, k);
   set_tids(cta, grid->block);
@@ -285,18 +283,20 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
 /* --- turns ------------------------------------------------------------------ */
 
 /* CTAs run with the default floating-point state; the host's is saved meanwhile. */
-#if defined(__SSE2__)
-enum { MXCSR_DEFAULT = 0x1f80 };
+#if defined(__x86_64__)
+static const uint32_t MXCSR_DEFAULT = 0x1f80;
 struct float_state {
-  unsigned mxcsr; /* the interpreter does not use the x87 */
+  uint32_t mxcsr; /* the interpreter does not use the x87 */
 };
+/* In assembler, because this file is compiled without SSE (meson.build). */
 static struct float_state enter_default_float(void) {
-  struct float_state host = {_mm_getcsr()};
-  _mm_setcsr(MXCSR_DEFAULT);
+  struct float_state host;
+  __asm__ volatile("stmxcsr %0" : "=m"(host.mxcsr));
+  __asm__ volatile("ldmxcsr %0" : : "m"(MXCSR_DEFAULT) : "memory");
   return host;
 }
 static void restore_host_float(const struct float_state *host) {
-  _mm_setcsr(host->mxcsr);
+  __asm__ volatile("ldmxcsr %0" : : "m"(host->mxcsr) : "memory");
 }
 #else
 struct float_state {
@@ -454,7 +454,7 @@ static void drop_stale_ranges(struct sm_cta *cta) {
     return;
   cta->unmappings = unmappings;
   cta->range_count = cta->range_turn = 0;
-  cta->last.size = 0;
+  cta->last = &nowhere;
   if (cta->grid->watch)
     sm_watch_drop_ranges(cta);
 }
@@ -606,20 +606,20 @@ static bool range_holds(const struct sm_range *range, uint64_t address, uint64_t
 uint8_t *sm_find(struct sm_cta *cta, uint64_t address, uint64_t bytes, bool write) {
   for (uint32_t k = 0; k < cta->range_count; k++)
     if (range_holds(&cta->range[k], address, bytes)) {
-      cta->last = cta->range[k];
-      return write && !cta->last.writable ? NULL : cta->last.host + (address - cta->last.gpu);
+      cta->last = &cta->range[k];
+      return write && !cta->last->writable ? NULL : cta->last->host + (address - cta->last->gpu);
     }
   const struct sm_memory *memory = &cta->grid->memory;
   struct sm_range range;
   if (!memory->find(memory->space, address, &range) || !range_holds(&range, address, bytes) ||
       (write && !range.writable))
     return NULL;
-  if (cta->range_count < SM_RANGE_CACHE) {
-    cta->range[cta->range_count++] = range;
-  } else {
-    cta->range[cta->range_turn] = range;
+  struct sm_range *slot = &cta->range[cta->range_turn];
+  if (cta->range_count < SM_RANGE_CACHE)
+    slot = &cta->range[cta->range_count++];
+  else
     cta->range_turn = (cta->range_turn + 1) % SM_RANGE_CACHE;
-  }
-  cta->last = range;
+  *slot = range;
+  cta->last = slot;
   return range.host + (address - range.gpu);
 }

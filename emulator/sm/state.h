@@ -115,7 +115,7 @@ struct sm_cta {
   struct sm_bar bar[SM_BARRIERS];
   uint32_t unmappings; /* value of memory.unmappings when the ranges were found */
   uint32_t range_count, range_turn;
-  struct sm_range last; /* last used range; its size is 0 if there is none */
+  const struct sm_range *last; /* last used range, or an empty one */
   struct sm_range range[SM_RANGE_CACHE];
 
   uint8_t *memory; /* the warps, each followed by its register file */
@@ -165,6 +165,7 @@ struct sm_halves {
 
 struct sm_core {
   sm_handler handler[SM_HANDLER_COUNT];
+  sm_handler watch; /* the handler of all uops of annotated code: calls sm_watch_step */
   /* Finds the patterns of addresses, whose low and high words are in registers, with elements of a
    * number of bytes. */
   struct sm_halves (*halves)(const uint32_t *lo, const uint32_t *hi, uint32_t bytes);
@@ -305,8 +306,7 @@ bool sm_watch_start(struct sm_cta *cta);
 void sm_watch_finish(struct sm_cta *cta);
 void sm_watch_drop_ranges(struct sm_cta *cta); /* after a mapping was removed */
 void sm_watch_free(struct sm_cta *cta);
-/* The handler of all uops of annotated code: counts and checks the instruction, then calls its real
- * handler. */
+/* Counts and checks an instruction of annotated code, then calls its real handler. */
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Adds the buffer that the lane's pointer belongs to to the fault of a global access. */
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
@@ -319,9 +319,9 @@ void sm_watch_barrier(struct sm_cta *cta, uint8_t id);
 uint8_t *sm_find(struct sm_cta *cta, uint64_t address, uint64_t bytes, bool write);
 
 static inline uint8_t *sm_global(struct sm_cta *cta, uint64_t address, uint64_t bytes, bool write) {
-  uint64_t at = address - cta->last.gpu;
-  if (at < cta->last.size && bytes <= cta->last.size - at && (!write || cta->last.writable))
-    return cta->last.host + at;
+  uint64_t at = address - cta->last->gpu;
+  if (at < cta->last->size && bytes <= cta->last->size - at && (!write || cta->last->writable))
+    return cta->last->host + at;
   return sm_find(cta, address, bytes, write);
 }
 

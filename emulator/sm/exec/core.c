@@ -4,9 +4,12 @@
 static void run_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   while (u)
     u = u->handler(w, u, warps);
-#if defined(__AVX__)
-  _mm256_zeroupper(); /* only here, not in each handler: -mno-vzeroupper */
-#endif
+  sm_clear_upper_halves(); /* only here, not in each handler: -mno-vzeroupper */
+}
+
+static const struct sm_uop *watch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  sm_clear_upper_halves();
+  return sm_watch_step(w, u, warps);
 }
 
 static struct sm_halves halves_of(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
@@ -16,9 +19,7 @@ static struct sm_halves halves_of(const uint32_t *lo, const uint32_t *hi, uint32
       h.pattern[k] = sm_is_same(lo) ? SM_PATTERN_SAME : SM_PATTERN_ANY;
     else
       h.pattern[k] = sm_is_row(lo, bytes) ? SM_PATTERN_ROW : SM_PATTERN_ANY;
-#if defined(__AVX__)
-  _mm256_zeroupper();
-#endif
+  sm_clear_upper_halves();
   return h;
 }
 
@@ -32,6 +33,7 @@ const struct sm_core SM_CORE_NAME = {
             SM_HANDLERS(X)
 #undef X
         },
+    .watch = watch,
     .halves = halves_of,
     .run = run_batch,
 };

@@ -290,6 +290,7 @@ HANDLER(bar) {
   if (warps > 1 && arrive.all != warps)
     return sm_disband(w, u, warps);
   const struct sm_uop *next = NULL;
+  sm_clear_upper_halves(); /* a barrier that opens is checked in check mode */
   FOR_WARPS(v) {
     const uint32_t m = exec_mask(v, u);
     const struct sm_bar_request request = sm_bar_request_of(v, u, m);

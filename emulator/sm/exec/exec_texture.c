@@ -4,7 +4,9 @@
 
 EACH_WARP(texture) {
   struct sm_lanes t;
-  if (m && !sm_texture(w, u, m, source(w, u, 2, &t)))
+  const uint32_t *handles = source(w, u, 2, &t);
+  sm_clear_upper_halves();
+  if (m && !sm_texture(w, u, m, handles))
     return NULL;
   pred_out(w, u->pd, 0, m); /* all pages are resident */
   return DONE;
@@ -12,7 +14,9 @@ EACH_WARP(texture) {
 
 EACH_WARP(surface) {
   struct sm_lanes t;
-  if (m && !sm_surface(w, u, m, source(w, u, 2, &t)))
+  const uint32_t *handles = source(w, u, 2, &t);
+  sm_clear_upper_halves();
+  if (m && !sm_surface(w, u, m, handles))
     return NULL;
   pred_out(w, u->pd, 0, m); /* as for textures */
   return DONE;

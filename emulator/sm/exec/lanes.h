@@ -35,6 +35,19 @@ struct sm_lanes {
 #define FOR_HALF _Pragma("GCC unroll 1") for (unsigned i = 0; i < SM_HALF; i++)
 #endif
 
+/* Clears the upper halves of the host's vector registers. On Intel's processors each change between
+ * instructions of AVX and of SSE costs some 200 cycles unless they are clear. Handlers leave them
+ * as they are, so this comes before code that may have instructions of SSE: that of libraries and of
+ * files that are compiled once, except those without vectors (sm_called in meson.build). memcpy and
+ * its like have none. */
+static inline void sm_clear_upper_halves(void) {
+#if defined(__AVX__)
+  __asm__ volatile("vzeroupper" ::
+                       : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                         "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+#endif
+}
+
 #define FOR_MASK(lane, mask)                                                                       \
   for (uint32_t left_##lane = (mask), lane = 0;                                                    \
        left_##lane && (lane = (uint32_t)__builtin_ctz(left_##lane), 1);                            \

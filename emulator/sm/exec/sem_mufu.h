@@ -4,6 +4,7 @@
 #ifndef TEGRACL_SM_SEM_MUFU_H
 #define TEGRACL_SM_SEM_MUFU_H
 
+#include "emulator/sm/exec/lanes.h"
 #include "emulator/sm/exec/sem_float.h"
 
 /* In the encoding of the instruction. */
@@ -125,8 +126,13 @@ static inline uint32_t sem_turn(uint32_t a, bool cosine) {
   return bad ? SEM_F32_NAN : out ^ sign;
 }
 
+static inline float sem_tanh_of(float x) {
+  sm_clear_upper_halves();
+  return tanhf(x);
+}
+
 static inline uint32_t sem_tanh(uint32_t a) {
-  return sem_canonical32(sem_bits32(tanhf(sem_f32(a))));
+  return sem_canonical32(sem_bits32(sem_tanh_of(sem_f32(a))));
 }
 
 /* RCP64H and RSQ64H: return the high word of a seed for the high word of a double. Subnormal
@@ -180,7 +186,7 @@ static inline uint32_t sem_mufu_f16(uint32_t h, enum sem_mufu function) {
   if (function == SEM_MUFU_EX2)
     r = sem_f32(sem_ex2(sem_bits32(x)));
   else if (function == SEM_MUFU_TANH)
-    r = tanhf(x);
+    r = sem_tanh_of(x);
   else
     r = sem_f32(sem_mufu(sem_bits32(x), function));
   return sem_f32_to_f16(r);

@@ -47,6 +47,6 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
     note->handler = (uint8_t)handler;
     sm_note_pointers(note, u);
     note->execute = u->handler;
-    u->handler = sm_watch_step;
+    u->handler = core->watch;
   }
 }
