@@ -29,8 +29,8 @@ static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, 
   REG(u->d)[i] = before + old[i];
 }
 
-/* Local memory needs no atomics, because it belongs to one lane. The two words of a 64-bit value
- * are place.stride bytes apart. */
+/* Local and shared memory need no atomics, because one host thread at a time runs a CTA. The two
+ * words of a 64-bit value are place.stride bytes apart. */
 static uint64_t private_load(struct place place, bool wide) {
   uint32_t lo = load_word(place.p, SIZE_32);
   return wide ? sem_pair(lo, load_word(place.p + place.stride, SIZE_32)) : lo;
@@ -59,12 +59,12 @@ static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desi
  * result is success instead of the old value. atom.type is an enum atom_type and implies the
  * size. */
 static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
-                                  struct place place) {
+                                  struct place place, bool is_private) {
   const bool wide = u->memory.size == SIZE_64, cas = u->atom.cas;
   const uint64_t value = lane_value(w, u->s[1], lane, wide);
   const uint64_t desired = cas ? lane_value(w, u->s[2], lane, wide) : 0;
   uint64_t old;
-  if (place.stride != 4) {
+  if (is_private) {
     old = private_load(place, wide);
     uint64_t now = cas ? (old == value ? desired : old)
                        : sem_atom_combine(old, value, u->atom.operation, u->atom.type);
@@ -118,7 +118,7 @@ EACH_WARP(atom) {
     if (only_global(u) && in_windows(w, a.l[i]))
       performed &= ~sm_lane_bit[i];
     else
-      lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
+      lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place, place.stride != 4));
   }
   pred_out(w, u->pd, performed, m);
   return DONE;
@@ -131,7 +131,7 @@ EACH_WARP(atom_shared) {
     return NULL;
   FOR_MASK(i, m) {
     struct place place = {w->shared + at.l[i], 4};
-    lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
+    lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place, true));
   }
   return DONE;
 }
@@ -141,8 +141,12 @@ EACH_WARP(atom_inc) {
   struct sm_lanes at;
   if (!shared_addresses(w, u, m, 4, true, at.l))
     return NULL;
-  FOR_MASK(i, m)
-  REG(u->d)[i] = __atomic_fetch_add((uint32_t *)(void *)(w->shared + at.l[i]), 1, __ATOMIC_SEQ_CST);
+  FOR_MASK(i, m) {
+    uint8_t *p = w->shared + at.l[i];
+    const uint32_t old = load_word(p, SIZE_32);
+    store_word(p, old + 1, SIZE_32);
+    REG(u->d)[i] = old;
+  }
   return DONE;
 }
 
