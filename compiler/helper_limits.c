@@ -21,13 +21,15 @@ enum {
   LEAST_SHARE_MIB = 512, /* enough for NVRTC to compile the 59 kernels of darktable's basic.cl */
 };
 
-/* Reads a positive number from the environment. Returns 0 if it is
- * unset, invalid or larger than most. */
+/* Reads a positive number from the environment. Returns most if it is larger, and 0 if it is unset
+ * or invalid. */
 static unsigned long environment_number(const char *name, unsigned long most) {
   const char *text = secure_getenv(name);
-  char *end = NULL;
-  const unsigned long value = text ? strtoul(text, &end, 10) : 0;
-  return end && !*end && value <= most ? value : 0;
+  if (!text || *text < '0' || *text > '9')
+    return 0;
+  char *end;
+  const unsigned long value = strtoul(text, &end, 10);
+  return *end ? 0 : value < most ? value : most;
 }
 
 int64_t limits_seconds(void) {

@@ -37,9 +37,9 @@ struct sm_lanes {
 
 /* Clears the upper halves of the host's vector registers. On Intel's processors each change between
  * instructions of AVX and of SSE costs some 200 cycles unless they are clear. Handlers leave them
- * as they are, so this comes before code that may have instructions of SSE: that of libraries and of
- * files that are compiled once, except those without vectors (sm_called in meson.build). memcpy and
- * its like have none. */
+ * as they are, so this comes before code that may have instructions of SSE: that of libraries and
+ * of files that are compiled once, except those without vectors (sm_called in meson.build). memcpy
+ * and its like have none. */
 static inline void sm_clear_upper_halves(void) {
 #if defined(__AVX__)
   __asm__ volatile("vzeroupper" ::

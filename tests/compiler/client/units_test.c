@@ -3,6 +3,7 @@
  * and a build of the whole source obeys WORDS. "?" marks a unit that may be refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -346,6 +347,28 @@ static void test_forked_child_can_build_during_parents_builds(void **state) {
   }
 }
 #endif
+
+static void test_time_limit_is_read_from_environment(void **state) {
+  (void)state;
+  enum { DEFAULT_SECONDS = 600, MOST_SECONDS = INT_MAX / 10000 };
+  static const struct {
+    const char *text;
+    int64_t seconds;
+  } cases[] = {
+      {"30", 30},
+      {"4000000", MOST_SECONDS},
+      {"99999999999999999999", MOST_SECONDS},
+      {"", DEFAULT_SECONDS},
+      {"-1", DEFAULT_SECONDS},
+      {"ten", DEFAULT_SECONDS},
+      {"5s", DEFAULT_SECONDS},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    setenv("TEGRACL_COMPILER_TIMEOUT", cases[k].text, 1);
+    assert_int_equal(limits_seconds(), cases[k].seconds);
+  }
+  unsetenv("TEGRACL_COMPILER_TIMEOUT");
+}
 
 /* A child that was forked while a helper was started does not keep the helper's end of the socket
  * open, so the client notices the helper's crash at once. */
@@ -697,6 +720,7 @@ int main(void) {
       cmocka_unit_test(test_builds_wanted_unit_first),
       cmocka_unit_test(test_accepts_before_all_units_are_built),
       cmocka_unit_test(test_cancelled_builds_end),
+      cmocka_unit_test(test_time_limit_is_read_from_environment),
       cmocka_unit_test(test_second_build_shares_units_of_first),
       cmocka_unit_test(test_second_build_survives_cancelled_first),
       cmocka_unit_test(test_plan_of_changed_header_is_not_shared),
