@@ -294,8 +294,13 @@ static inline bool fast_mufu(uint32_t *r, const uint32_t *b, enum sem_mufu funct
 #endif
 #undef CASE
 #if defined(SM_FAST_RSQ)
-  case SEM_MUFU_RSQ:
-    return fast_rsq(r, b);
+  case SEM_MUFU_RSQ: {
+    float estimate[SM_LANES];
+    uint32_t least = UINT32_MAX, doubt = 0;
+    fast_rsq_estimates(estimate, b);
+    FOR_LANES r[i] = fast_rsq(b[i], estimate[i], &least, &doubt);
+    return fast_is_certain(least) && !doubt;
+  }
 #endif
   default:
     return false;

@@ -95,42 +95,25 @@ static inline uint32_t fast_turn(uint32_t a, bool cosine, uint32_t *least, uint3
 #if defined(__AVX2__)
 #define SM_FAST_RSQ
 
-/* Reciprocal square roots of four lanes from estimates with an error of at most 1.5 * 2^-12, by
- * four terms of the series of 1 / sqrt(1 - e). Error below 2^-42. */
-static inline __m256d fast_rsq_quarter(__m128 a, __m128 estimate) {
-  const __m256d x = _mm256_cvtps_pd(a), y = _mm256_cvtps_pd(estimate);
-  const __m256d e = _mm256_fnmadd_pd(_mm256_mul_pd(x, y), y, _mm256_set1_pd(1));
-  __m256d s = _mm256_fmadd_pd(e, _mm256_set1_pd(5. / 16), _mm256_set1_pd(3. / 8));
-  s = _mm256_fmadd_pd(s, e, _mm256_set1_pd(1. / 2));
-  return _mm256_fmadd_pd(_mm256_mul_pd(s, e), y, y);
+/* Sets estimates of reciprocal square roots with an error of at most 1.5 * 2^-12. */
+static inline void fast_rsq_estimates(float *estimate, const uint32_t *a) {
+#if defined(__AVX512F__)
+  for (unsigned k = 0; k < SM_LANES; k += 16)
+    _mm512_storeu_ps(estimate + k, _mm512_rsqrt14_ps(_mm512_loadu_ps(a + k)));
+#else
+  for (unsigned k = 0; k < SM_LANES; k += 8)
+    _mm256_storeu_ps(estimate + k,
+                     _mm256_rsqrt_ps(_mm256_loadu_ps((const float *)(const void *)(a + k))));
+#endif
 }
 
-/* Computes MUFU.RSQ of all lanes. Returns 0 if a lane is in doubt. */
-static inline int fast_rsq(uint32_t *r, const uint32_t *a) {
-  enum { LOW_WORDS = 0x88 };
-  __m256i special = _mm256_setzero_si256(), least = _mm256_set1_epi32(-1);
-  const __m256i half = _mm256_set1_epi32((int)((1u << 31) - FAST_ERROR));
-  for (unsigned k = 0; k < SM_LANES; k += 8) {
-    const __m256 v = _mm256_load_ps((const float *)(const void *)(a + k));
-    /* A positive normal number minus the least one is below the difference of the limits. */
-    const __m256i above = _mm256_sub_epi32(_mm256_castps_si256(v), _mm256_set1_epi32(0x00800000));
-    special = _mm256_max_epu32(special, above);
-    const __m256 estimate = _mm256_rsqrt_ps(v);
-    const __m256d low =
-        fast_rsq_quarter(_mm256_castps256_ps128(v), _mm256_castps256_ps128(estimate));
-    const __m256d high =
-        fast_rsq_quarter(_mm256_extractf128_ps(v, 1), _mm256_extractf128_ps(estimate, 1));
-    const __m256 rest = _mm256_shuffle_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high), LOW_WORDS);
-    const __m256i scaled = _mm256_slli_epi32(_mm256_castps_si256(rest), 3);
-    least = _mm256_min_epu32(least, _mm256_sub_epi32(scaled, half));
-    _mm256_store_ps((float *)(void *)(r + k),
-                    _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)));
-  }
-  const __m256i normal = _mm256_set1_epi32(0x7effffff);
-  const __m256i doubt = _mm256_set1_epi32(2 * FAST_ERROR);
-  const __m256i fine = _mm256_cmpeq_epi32(_mm256_max_epu32(special, normal), normal);
-  const __m256i near = _mm256_cmpeq_epi32(_mm256_min_epu32(least, doubt), least);
-  return _mm256_testc_si256(_mm256_andnot_si256(near, fine), _mm256_set1_epi32(-1));
+/* By four terms of the series of 1 / sqrt(1 - e). Error below 2^-42. */
+static inline uint32_t fast_rsq(uint32_t a, float estimate, uint32_t *least, uint32_t *doubt) {
+  *doubt |= a - 0x00800000u >= 0x7f000000u; /* not a positive normal number */
+  const double x = sem_f32(a), y = estimate, e = __builtin_fma(-(x * y), y, 1);
+  double s = __builtin_fma(e, 5. / 16, 3. / 8);
+  s = __builtin_fma(s, e, 1. / 2);
+  return fast_round(__builtin_fma(s * e, y, y), least);
 }
 #endif
 
