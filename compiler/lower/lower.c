@@ -200,6 +200,19 @@ void lower_reach(struct lower *lower, struct function *function) {
   function->open = false;
 }
 
+/* Prints the choice between the versions of the kernel's body. If filters are wrong, but the
+ * samplers that are parameters turn out to be nearest, the texture units read nevertheless. */
+static void print_choice(struct lower *lower) {
+  struct text *code = &lower->code;
+  text_printf(code,
+              "};\nconst auto readable_ = [&](bool filters_) { return %s; };\nif (readable_(%s)",
+              lower->textures.data, lower->may_filter || lower->samplers.size ? "true" : "false");
+  if (!lower->may_filter && lower->samplers.size)
+    text_printf(code, " || (!((%s) & ocl::SAMPLER_LINEAR) && readable_(false))",
+                lower->samplers.data);
+  text_puts(code, ")\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n");
+}
+
 /* Writes the finished body after the function's heading. If the texture units may be used, a kernel
  * that reads images gets two versions of its body, because a choice at each read would cost more,
  * especially for images that the texture units cannot read. */
@@ -221,14 +234,12 @@ static void finish_function(struct lower *lower) {
   lower_join_lines(code, start);
   text_add(code, lower->body.data, lower->body.size);
   if (twice)
-    text_printf(code,
-                "};\nconstexpr bool filters_ = %s;\nif "
-                "(%s)\nbody_(ocl::path<true>{});\nelse\nbody_(ocl::path<false>{});\n",
-                lower->may_filter ? "true" : "false", lower->textures.data);
+    print_choice(lower);
   text_puts(code, "}\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     code->failed |= lower->locals[i].failed;
-  code->failed |= lower->arrays.failed | lower->body.failed | lower->textures.failed;
+  code->failed |=
+      lower->arrays.failed | lower->body.failed | lower->textures.failed | lower->samplers.failed;
   lower_forget(lower);
 }
 

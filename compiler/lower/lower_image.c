@@ -54,6 +54,7 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
   } else {
     arg->size = sizeof(uint32_t);
     text_printf(&lower->code, "const u32 a%u", number);
+    text_printf(&lower->samplers, "%sa%u", lower->samplers.size ? " | " : "", number);
     lower_alias(lower, argument, 0, lower_print(lower, "((char *)(u64)a%u)", number));
   }
 }
@@ -92,7 +93,8 @@ const char *lower_handle_argument(struct lower *lower, const char *function,
   if (!is_sampler(type))
     return NULL;
   LLVMValueRef literal = literal_bits(value);
-  lower->may_filter |= !literal || LLVMConstIntGetZExtValue(literal) & KERNEL_SAMPLER_LINEAR;
+  lower->may_filter |=
+      literal ? LLVMConstIntGetZExtValue(literal) & KERNEL_SAMPLER_LINEAR : !LLVMIsAArgument(value);
   return literal
              ? lower_print(lower, "ocl::literal_sampler<%llu>{}", LLVMConstIntGetZExtValue(literal))
              : lower_print(lower, "ocl::%s{(u32)(u64)%s}", type->name, lower_use(lower, value, 0));

@@ -119,7 +119,8 @@ struct lower {
   struct text arrays;   /* allocas and other declarations */
   struct text textures; /* condition in a kernel: the texture units can read its images */
   bool reads_images;    /* the kernel reads images that are its parameters */
-  bool may_filter;      /* it has samplers that may be linear */
+  struct text samplers; /* bits of its sampler parameters, or-ed */
+  bool may_filter;      /* it has other samplers that may be linear */
   unsigned line;        /* source line of the last #line directive; 0 if none */
   const char *file;     /* file name of the last #line directive, owned by LLVM */
   struct text body;

@@ -84,6 +84,7 @@ void lower_forget(struct lower *lower) {
     text_finish(&lower->locals[i]);
   text_finish(&lower->arrays);
   text_finish(&lower->textures);
+  text_finish(&lower->samplers);
   lower->reads_images = lower->may_filter = false;
   text_finish(&lower->body);
 }

@@ -8,6 +8,7 @@
  *   textures places     images at any address and with any pitch that OpenCL allows
  *   textures narrow     images whose rows would be much longer if they were aligned
  *   textures full N     N volumes with so many slices that few fit into the pool of headers
+ *   textures samplers   arguments that are samplers: the environment and their filters decide
  *   textures literals   sampler literals with bits that OpenCL does not define
  *   textures released   a kernel that reads a released image gets 0
  *   textures reported   check mode reports that
@@ -32,6 +33,11 @@ static const char source[] =
     "kernel void add(read_only image2d_t in, read_only image2d_array_t more, global uint *out) {\n"
     "  int i = get_global_id(0);\n"
     "  out[i] = read_imageui(in, (int2)(i, 1)).x + read_imageui(more, (int4)(i, 1, i, 0)).x;\n"
+    "}\n"
+    "kernel void two(read_only image2d_t in, sampler_t first, sampler_t second,\n"
+    "                global float2 *out, float x) {\n"
+    "  *out = (float2)(read_imagef(in, first, (float2)(x, 0.5f)).x,\n"
+    "                  read_imagef(in, second, (float2)(x, 0.5f)).x);\n"
     "}\n"
     "constant sampler_t strange = 0x255;\n" /* normalized, CLAMP, nearest, and other bits */
     "kernel void outside(read_only image2d_t in, global float4 *out) {\n"
@@ -93,10 +99,13 @@ static void read_numbers(cl_mem out, cl_uint *numbers, size_t count) {
            CL_SUCCESS);
 }
 
+static bool by_textures(void) {
+  const char *value = getenv("TEGRACL_IMAGES");
+  return value && !strcmp(value, "hardware");
+}
+
 /* The texture units' weights are multiples of 1/256, the software's are not. */
 static void check_path(void) {
-  const char *value = getenv("TEGRACL_IMAGES");
-  const bool textures = value && !strcmp(value, "hardware");
   const cl_image_format format = {CL_R, CL_FLOAT};
   const cl_image_desc desc = {
       .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 1};
@@ -118,7 +127,7 @@ static void check_path(void) {
            CL_SUCCESS);
   const bool rounded = got * 256 == (float)(int)(got * 256);
   CHECK(got >= 2.0f / 1024 && got <= 4.0f / 1024);
-  CHECK(rounded == textures);
+  CHECK(rounded == by_textures());
   CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
@@ -405,6 +414,61 @@ static void check_full(cl_uint count) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+static cl_sampler make_sampler(cl_filter_mode filter) {
+  cl_int error;
+  cl_sampler sampler = clCreateSamplerWithProperties(
+      opencl.context,
+      (const cl_sampler_properties[]){CL_SAMPLER_NORMALIZED_COORDS, CL_FALSE,
+                                      CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP_TO_EDGE,
+                                      CL_SAMPLER_FILTER_MODE, filter, 0},
+      &error);
+  CHECK_CL(error, CL_SUCCESS);
+  return sampler;
+}
+
+/* Software reads sRGB if a sampler of the kernel is linear. The texture units decode this texel to
+ * a multiple of 1/256, software does not. */
+static void check_samplers(void) {
+  const cl_image_format format = {CL_sRGBA, CL_UNORM_INT8};
+  const cl_image_desc desc = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 1};
+  static const cl_uchar texels[2][4] = {{0}, {200}};
+  const double exact = pow((200 / 255.0 + 0.055) / 1.055, 2.4);
+  const cl_float x = 1.25f; /* a quarter of the left texel */
+  const size_t one = 1;
+  cl_int error;
+  cl_kernel kernel = opencl_kernel(&opencl, source, "two");
+  cl_mem out = make_buffer(sizeof(cl_float2));
+  cl_mem image = clCreateImage(opencl.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
+                               &desc, (void *)(uintptr_t)texels, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  const cl_sampler samplers[2] = {make_sampler(CL_FILTER_NEAREST), make_sampler(CL_FILTER_LINEAR)};
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 3, sizeof out, &out), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 4, sizeof x, &x), CL_SUCCESS);
+  for (int linear = 0; linear < 4; linear++) { /* a bit for each argument */
+    cl_float2 got;
+    for (cl_uint i = 0; i < 2; i++)
+      CHECK_CL(clSetKernelArg(kernel, 1 + i, sizeof(cl_sampler), &samplers[linear >> i & 1]),
+               CL_SUCCESS);
+    CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL),
+             CL_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+      if (by_textures() && !linear)
+        CHECK((double)got.s[i] == round(exact * 256) / 256);
+      else
+        CHECK(fabs((double)got.s[i] - exact * (linear >> i & 1 ? 0.75 : 1)) < 2e-6);
+    }
+  }
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseSampler(samplers[i]), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
 /* The driver ignores other bits. As bits of a handle they would choose another border. */
 static void check_literals(void) {
   const cl_image_format bytes = {CL_RGBA, CL_UNORM_INT8};
@@ -486,6 +550,8 @@ int main(int words, char **word) {
     check_narrow();
   else if (!strcmp(word[1], "full"))
     check_full(count);
+  else if (!strcmp(word[1], "samplers"))
+    check_samplers();
   else if (!strcmp(word[1], "literals"))
     check_literals();
   else if (!strcmp(word[1], "released"))
