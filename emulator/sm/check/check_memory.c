@@ -155,19 +155,6 @@ static void check_bounds(const struct sm_access *a) {
       a->is_write ? "write" : "read", bytes, a->at);
 }
 
-static inline bool are_written(const uint8_t *written, uint32_t bytes) {
-  const uint32_t each = UINT32_MAX / UINT8_MAX;
-  uint32_t missing = 0;
-  if (bytes % sizeof missing)
-    for (uint32_t k = 0; k < bytes; k++)
-      missing |= !__atomic_load_n(written + k, __ATOMIC_RELAXED);
-  else
-    for (uint32_t k = 0; k < bytes; k += sizeof missing)
-      missing |=
-          __atomic_load_n((const uint32_t *)(const void *)(written + k), __ATOMIC_RELAXED) ^ each;
-  return !missing;
-}
-
 /* Returns true if the access reads a byte that was never written. The caller holds the lock of the
  * address. */
 static bool global_words(struct sm_access *a, const struct sm_range *r) {
@@ -184,7 +171,7 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
     sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
     done += p.count;
   }
-  if (!written || are_written(written + offset, bytes))
+  if (!written || sm_are_written(written + offset, bytes))
     return false;
   for (uint32_t k = 0; k < bytes; k++) {
     found |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);

@@ -177,10 +177,7 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
       return false;
   for (unsigned k = 0; k < words; k++)
     sm_add_reader(cell[k].reader, &now);
-  uint8_t missing = 0;
-  for (unsigned k = 0; written && k < a->bytes; k++)
-    missing |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);
-  *undefined = missing;
+  *undefined = written && !sm_are_written(written + offset, a->bytes);
   return true;
 }
 
@@ -191,9 +188,8 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
   const unsigned words = SM_LANES * a->bytes / SM_CELL_BYTES, lanes = SM_CELL_BYTES / a->bytes;
   const uint32_t part = (1u << a->bytes) - 1;
   struct sm_touch first = a->touch, last = a->touch;
-  for (unsigned k = 0; written && k < words * SM_CELL_BYTES; k++)
-    if (!__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED))
-      return false;
+  if (written && !sm_are_written(written + offset, words * SM_CELL_BYTES))
+    return false;
   for (unsigned k = 0; k < words; k++)
     sm_row_split(shadow, offset + k * (uint64_t)SM_CELL_BYTES);
   first.thread = (uint16_t)(a->w->index * SM_LANES);

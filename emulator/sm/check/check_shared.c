@@ -4,17 +4,21 @@
  * that would race. A phase lies between two barriers that order all accesses before them with all
  * after them. Only accesses of the same phase can race, so an access that meets none there with
  * which it could race is written to a log, which ends with the phase. mark has for each word the
- * phase and kind of its last access. An access that may race, or may read an undefined value, is
- * checked lane by lane, after all of the log has been entered into the cells. */
+ * phase of its last access, whether that phase has written the word, and the work-item, if only one
+ * has accessed it. An access that may race, or may read an undefined value, is checked lane by
+ * lane, after all of the log has been entered into the cells. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/sm/check/watch.h"
 
-/* Added to the phase in mark. */
-enum { READ = 1, WRITE = 2, PHASE = 2 };
+/* Parts of a mark: the phase is a multiple of PHASE. The owner is OWNER if several work-items have
+ * accessed the word. */
+enum { OWNER = 0x7ff, WRITE = 0x800, PHASE = 0x1000 };
+/* The owner of an access by several work-items, which no mark has. */
+enum { SEVERAL = SM_MAX_THREADS };
 enum { LOG = 2048 };
-static const uint32_t LAST_PHASE = 0x7ffffff0u;
+static const uint32_t LAST_PHASE = 0x7fff0000u;
 
 static void forget_phases(struct sm_shadow *s) {
   memset(s->mark, 0, s->mark_bytes);
@@ -97,210 +101,129 @@ static bool is_arrival(const struct sm_note *note) {
   return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
 }
 
-/* The addresses of a warp's access to shared memory. */
-struct span {
-  const uint32_t *at;  /* of the lanes; those of other lanes equal that of the first one */
-  uint32_t low, bytes; /* all bytes between the first and the last one */
-};
-
-/* Sets the addresses of lanes m. Returns false if one is misaligned or out of range. */
-static bool find_span(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                      uint32_t m, uint32_t *at, struct span *span) {
-  const uint32_t *a = sm_file_at(w, u->s[0]);
-  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
-  const uint32_t scale = u->memory.scale, first = (a[__builtin_ctz(m)] << scale) + term;
-  int32_t low = (int32_t)first, high = (int32_t)first;
-  uint32_t bits = 0;
-  if (m == SM_ALL_LANES) {
-    FOR_LANES
-    at[i] = (a[i] << scale) + term;
-  } else {
-    FOR_LANES
-    at[i] = m & sm_lane_bit[i] ? (a[i] << scale) + term : first;
-  }
-  for (unsigned i = 0; i < SM_LANES; i++) {
-    low = (int32_t)at[i] < low ? (int32_t)at[i] : low;
-    high = (int32_t)at[i] > high ? (int32_t)at[i] : high;
-    bits |= at[i];
-  }
-  *span = (struct span){at, (uint32_t)low, (uint32_t)high - (uint32_t)low + note->bytes};
-  return !(bits & (note->bytes - 1u)) && low >= 0 &&
-         (uint64_t)(uint32_t)high + note->bytes <= w->shared_bytes;
+/* Returns the mark of a word that has no other access in its phase. write is WRITE or 0. */
+static inline uint32_t only_mark(uint32_t phase, uint32_t owner, uint32_t write) {
+  return phase | (owner == SEVERAL ? OWNER : owner) | write;
 }
 
-static bool is_dense(const struct span *span, uint32_t bytes) {
-  return span->bytes <= SM_LANES * bytes * 2;
+/* Marks the access of a word by a work-item, or by SEVERAL. write is WRITE or 0. Returns 0 if it
+ * cannot race with those that the mark has. Without branches, so that loops become vectors. */
+static inline uint32_t mark_word(uint32_t *mark, uint32_t phase, uint32_t owner, uint32_t write) {
+  const uint32_t old = *mark, only = only_mark(phase, owner, write);
+  const uint32_t is_old = (uint32_t)((int32_t)(old - phase) >> 31); /* all ones or 0 */
+  const uint32_t is_other = (uint32_t)((int32_t)(0 - ((old ^ owner) & OWNER)) >> 31) & ~is_old;
+  *mark = (is_old & only) | (~is_old & old) | (is_other & OWNER) | write;
+  return is_other & (old | write) & WRITE;
 }
 
-/* Returns whether no word of the access, or between its first and last one if they are dense, has a
- * mark above limit. */
-static bool has_marks_up_to(const struct sm_shadow *s, const struct span *span, uint32_t bytes,
-                            uint32_t limit) {
-  const uint32_t words = (bytes + 3) / SM_CELL_BYTES;
-  uint32_t above = 0;
-  if (is_dense(span, bytes)) {
-    const uint32_t end = (span->low + span->bytes - 1) / SM_CELL_BYTES;
-    for (uint32_t k = span->low / SM_CELL_BYTES; k <= end; k++)
-      above |= limit - s->mark[k];
-  } else {
-    for (unsigned i = 0; i < SM_LANES; i++)
-      for (uint32_t k = 0; k < words; k++)
-        above |= limit - s->mark[span->at[i] / SM_CELL_BYTES + k];
-  }
-  return (int32_t)above >= 0;
+/* Marks the access of a lane. Returns false if it may race, or reads bytes that are not written. */
+static bool mark_lane(struct sm_shadow *s, uint32_t at, uint32_t bytes, uint32_t owner,
+                      bool is_write) {
+  const uint32_t write = is_write ? WRITE : 0, only = only_mark(s->phase, owner, write);
+  bool is_good = is_write || sm_are_written(s->shared_defined + at, bytes);
+  for (uint32_t k = at / SM_CELL_BYTES; k <= (at + bytes - 1) / SM_CELL_BYTES; k++)
+    if (s->mark[k] < s->phase)
+      s->mark[k] = only;
+    else if (s->mark[k] != only)
+      is_good &= !mark_word(&s->mark[k], s->phase, owner, write);
+  return is_good;
 }
 
-static void set_marks(struct sm_shadow *s, const struct span *span, uint32_t bytes, uint32_t mark) {
-  const uint32_t words = (bytes + 3) / SM_CELL_BYTES;
-  if (is_dense(span, bytes)) {
-    const uint32_t end = (span->low + span->bytes - 1) / SM_CELL_BYTES;
-    for (uint32_t k = span->low / SM_CELL_BYTES; k <= end; k++)
-      s->mark[k] = mark;
-  } else {
-    for (unsigned i = 0; i < SM_LANES; i++)
-      for (uint32_t k = 0; k < words; k++)
-        s->mark[span->at[i] / SM_CELL_BYTES + k] = mark;
-  }
-}
-
-/* Returns whether the bytes are SM_WRITTEN. */
-static bool are_written(const uint8_t *defined, uint32_t bytes) {
-  enum { MOST = SM_LANES * 16 * 2 };
-  static const uint8_t written[MOST] = {[0 ... MOST - 1] = SM_WRITTEN};
-  return !memcmp(defined, written, bytes);
-}
-
-static bool are_all_written(const struct sm_shadow *s, const struct span *span, uint32_t bytes) {
-  if (is_dense(span, bytes) && are_written(s->shared_defined + span->low, span->bytes))
-    return true;
-  for (unsigned i = 0; i < SM_LANES; i++)
-    if (!are_written(s->shared_defined + span->at[i], bytes))
-      return false;
-  return true;
-}
-
-/* Returns whether each lane of m accesses other bytes. Only recognises increasing addresses. */
-static bool are_increasing(const struct span *span, uint32_t m, uint32_t bytes) {
-  uint32_t next = 0;
-  FOR_MASK(i, m) {
-    if (span->at[i] < next)
-      return false;
-    next = span->at[i] + bytes;
-  }
-  return true;
-}
-
-/* Returns the lanes of m whose store changes a part of memory. */
-static uint32_t changing_lanes(const struct sm_warp *w, const struct sm_uop *u,
-                               const struct span *span, uint32_t m, uint32_t part, uint32_t bytes) {
-  const uint8_t *defined = w->cta->shadow->shared_defined;
-  const uint32_t *value = sm_file_at(w, u->s[1] + part / SM_CELL_BYTES * SM_REG_BYTES);
-  uint32_t changes = 0;
-  FOR_MASK(i, m) {
-    const uint32_t at = span->at[i] + part;
-    changes |= (uint32_t)(!are_written(defined + at, bytes) ||
-                          memcmp(w->shared + at, &value[i], bytes) != 0)
-               << i;
-  }
-  return changes;
-}
-
-/* Sets the lanes of *l for a store. Returns false if it changes nothing. */
-static bool find_changes(const struct sm_warp *w, const struct sm_uop *u, const struct span *span,
-                         uint32_t m, struct sm_logged *l) {
-  const uint32_t bytes = l->bytes < SM_CELL_BYTES ? l->bytes : (uint32_t)SM_CELL_BYTES;
-  uint32_t any = 0;
-  for (uint32_t word = 0; word * SM_CELL_BYTES < l->bytes; word++)
-    any |= l->lanes[word] = changing_lanes(w, u, span, m, word * SM_CELL_BYTES, bytes);
-  return any;
-}
-
-static void set_written(const struct sm_warp *w, const struct span *span, uint32_t m,
-                        uint32_t bytes) {
-  FOR_MASK(i, m)
-  memset(w->cta->shadow->shared_defined + span->at[i], SM_WRITTEN, bytes);
-}
-
-/* --- the log: full warps ------------------------------------------------------------ */
-
-/* Consecutive bytes of shared memory that a full warp, or half of it, accesses. */
+/* Consecutive words of shared memory that half of a full warp accesses. */
 struct run {
   uint32_t at, bytes;
+  uint32_t owner; /* of the first word, or SEVERAL */
 };
 
-/* Sets the runs of a full warp's access. Returns their number, or 0 if the addresses have no
- * pattern, are misaligned or out of range, or if lanes write the same memory. */
-static unsigned find_runs(const struct sm_warp *w, const struct sm_uop *u,
-                          const struct sm_note *note, struct run *run) {
-  const uint32_t *a = sm_file_at(w, u->s[0]);
-  const uint32_t scale = u->memory.scale, bytes = note->bytes;
-  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
-  const struct sm_halves h = sm_core()->halves(a, a, bytes >> scale);
-  if (bytes % SM_CELL_BYTES || bytes & ((1u << scale) - 1))
+/* Finds the words that each half of a full warp accesses. Returns the number of different runs, or
+ * 0 if the addresses have no pattern, are misaligned or out of range, or if lanes write the same
+ * memory. */
+static unsigned find_runs(const struct sm_warp *w, const uint32_t *at, uint32_t bytes,
+                          bool is_write, struct run *run) {
+  if (bytes % SM_CELL_BYTES)
     return 0;
+  const struct sm_halves h = sm_core()->halves(at, at, bytes);
   for (unsigned k = 0; k < 2; k++) {
-    const uint32_t at = (a[k * SM_HALF] << scale) + term;
-    run[k] = (struct run){at, h.pattern[k] == SM_PATTERN_ROW ? SM_HALF * bytes : bytes};
-    if (h.pattern[k] == SM_PATTERN_ANY || at & (bytes - 1) ||
-        (uint64_t)at + run[k].bytes > w->shared_bytes)
+    const uint32_t first = at[k * SM_HALF];
+    const bool is_row = h.pattern[k] == SM_PATTERN_ROW;
+    run[k] = (struct run){first, is_row ? SM_HALF * bytes : bytes,
+                          is_row ? w->index * SM_LANES + k * SM_HALF : SEVERAL};
+    if (h.pattern[k] == SM_PATTERN_ANY || first & (bytes - 1) ||
+        (uint64_t)first + run[k].bytes > w->shared_bytes || (is_write && !is_row))
       return 0;
   }
-  if (note->access == SM_ACCESS_STORE &&
-      (h.pattern[0] != SM_PATTERN_ROW || h.pattern[1] != SM_PATTERN_ROW ||
-       run[1].at < run[0].at + run[0].bytes))
+  if (is_write && run[1].at < run[0].at + run[0].bytes)
     return 0;
-  if (h.pattern[0] != h.pattern[1])
+  if (run[0].at != run[1].at || run[0].bytes != run[1].bytes)
     return 2;
-  if (run[0].at == run[1].at)
-    return 1;
-  if (h.pattern[0] != SM_PATTERN_ROW || run[1].at != run[0].at + run[0].bytes)
-    return 2;
-  run[0].bytes *= 2;
+  run[0].owner = SEVERAL;
   return 1;
 }
 
-/* Returns whether no word has a mark above limit and, if written is set, all bytes are written. */
-static inline bool may_log(const struct sm_shadow *s, const struct run *run, uint32_t limit,
-                           bool written) {
-  const uint32_t each = SM_WRITTEN * (UINT32_MAX / UINT8_MAX);
-  const uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES];
+/* Marks the access to a run, of some words by each lane. Returns false if it may race, or reads
+ * bytes that are not written. */
+static bool mark_run(struct sm_shadow *s, const struct run *run, unsigned shift, bool is_write) {
+  const uint32_t each = SM_WRITTEN * (UINT32_MAX / UINT8_MAX), write = is_write ? WRITE : 0;
   const uint32_t *defined = (const uint32_t *)(const void *)(s->shared_defined + run->at);
-  const uint32_t words = run->bytes / SM_CELL_BYTES;
-  uint32_t above = 0, missing = 0;
-  for (uint32_t k = 0; words < SM_HALF && k < words; k++) {
-    above |= limit - mark[k];
-    missing |= defined[k] ^ each;
+  const uint32_t words = run->bytes / SM_CELL_BYTES, phase = s->phase, first = run->owner;
+  const uint32_t index = first == SEVERAL ? 0 : UINT32_MAX;
+  const uint32_t only = only_mark(phase, first, write);
+  uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES], missing = 0, others = 0, races = 0;
+  if (words < SM_HALF)
+    return mark_lane(s, run->at, run->bytes, first, is_write);
+  for (uint32_t k = 0; k < words; k += SM_HALF) {
+    FOR_HALF
+    missing |= defined[k + i] ^ each;
+    FOR_HALF
+    others |= ((mark[k + i] | write) ^ (only + ((k + i) >> shift & index))) &
+              ~(uint32_t)((int32_t)(mark[k + i] - phase) >> 31);
   }
-  for (uint32_t k = 0; words >= SM_HALF && k < words; k += SM_HALF)
-    FOR_HALF {
-      above |= limit - mark[k + i];
-      missing |= defined[k + i] ^ each;
-    }
-  return (int32_t)above >= 0 && !(written && missing);
+  for (uint32_t k = 0; k < words && !others; k += SM_HALF)
+    FOR_HALF
+  mark[k + i] = only + ((k + i) >> shift & index);
+  for (uint32_t k = 0; k < words && others; k += SM_HALF)
+    FOR_HALF
+  races |= mark_word(&mark[k + i], phase, first + ((k + i) >> shift & index), write);
+  return !races && (is_write || !missing);
 }
 
-static inline void mark_run(struct sm_shadow *s, const struct run *run, uint32_t value) {
-  uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES];
-  const uint32_t words = run->bytes / SM_CELL_BYTES;
-  for (uint32_t k = 0; words < SM_HALF && k < words; k++)
-    mark[k] = value;
-  for (uint32_t k = 0; words >= SM_HALF && k < words; k += SM_HALF)
-    FOR_HALF
-  mark[k + i] = value;
+/* Returns the lanes whose store changes a part of memory. */
+static uint32_t changing_lanes(const struct sm_warp *w, const struct sm_uop *u, const uint32_t *at,
+                               uint32_t m, uint32_t part, uint32_t bytes) {
+  const uint8_t *defined = w->cta->shadow->shared_defined;
+  const uint32_t *value = sm_file_at(w, u->s[1] + part / SM_CELL_BYTES * SM_REG_BYTES);
+  uint32_t changes = 0;
+  FOR_MASK(i, m)
+  changes |= (uint32_t)(!sm_are_written(defined + at[i] + part, bytes) ||
+                        memcmp(w->shared + at[i] + part, &value[i], bytes) != 0)
+             << i;
+  return changes;
 }
 
 /* Returns the lanes whose store of a word changes memory. */
 static uint32_t changing_words(const struct sm_warp *w, const struct sm_uop *u,
-                               const struct run *run, unsigned runs) {
+                               const struct run *run) {
   struct sm_lanes old, defined, written;
   for (unsigned k = 0; k < 2; k++) {
-    const uint32_t at =
-        runs == 2 ? run[k].at : run->at + k * (uint32_t)(SM_HALF * sizeof(uint32_t));
-    memcpy(&old.l[k * SM_HALF], w->shared + at, sizeof old / 2);
-    memcpy(&defined.l[k * SM_HALF], w->cta->shadow->shared_defined + at, sizeof defined / 2);
+    memcpy(&old.l[k * SM_HALF], w->shared + run[k].at, sizeof old / 2);
+    memcpy(&defined.l[k * SM_HALF], w->cta->shadow->shared_defined + run[k].at, sizeof defined / 2);
   }
   sm_splat(written.l, SM_WRITTEN * (UINT32_MAX / UINT8_MAX));
   return ~(sm_mask_same(old.l, sm_file_at(w, u->s[1])) & sm_mask_same(defined.l, written.l));
+}
+
+/* Sets the lanes of *l for a store. Returns false if it changes nothing. */
+static bool find_changes(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                         const struct run *run, unsigned runs, struct sm_logged *l) {
+  const uint32_t bytes = l->bytes < SM_CELL_BYTES ? l->bytes : (uint32_t)SM_CELL_BYTES;
+  uint32_t any = 0;
+  if (runs && l->bytes == SM_CELL_BYTES) {
+    l->lanes[0] = changing_words(w, u, run);
+    return l->lanes[0];
+  }
+  for (uint32_t word = 0; word * SM_CELL_BYTES < l->bytes; word++)
+    any |= l->lanes[word] = changing_lanes(w, u, l->at.l, m, word * SM_CELL_BYTES, bytes);
+  return any;
 }
 
 /* Notes that w accesses shared memory at its present clock. */
@@ -309,44 +232,45 @@ static void note_access(const struct sm_warp *w) {
   ws->accessed = ws->clock[w->index] + 1;
 }
 
-/* Adds an access to the log. The lanes of the entry are set. */
-static void add_logged(struct sm_shadow *s, struct sm_warp *w, const struct sm_uop *u,
-                       const struct sm_note *note) {
-  struct sm_logged *l = &s->log[s->logged++];
-  l->is_write = note->access == SM_ACCESS_STORE;
-  l->bytes = note->bytes;
-  l->touch = sm_touch_by(w, u, note, false);
-  l->touch.thread = (uint16_t)(w->index * SM_LANES);
-}
-
-/* Logs an access of all lanes with a pattern, of one word each if they write. Returns false, and
- * has changed nothing, if there is none, or each lane has to be checked. */
-static bool log_runs(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
-  struct sm_shadow *s = w->cta->shadow;
-  struct sm_logged *l = &s->log[s->logged];
-  const bool is_write = note->access == SM_ACCESS_STORE;
+static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, uint32_t *at) {
   const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale;
   const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
-  struct run run[2];
-  const unsigned runs = is_write && note->bytes != SM_CELL_BYTES ? 0 : find_runs(w, u, note, run);
-  for (unsigned k = 0; k < runs; k++)
-    if (!may_log(s, &run[k], s->phase + (is_write ? 0 : READ), !is_write))
-      return false;
-  if (!runs)
-    return false;
-  note_access(w);
-  l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = SM_ALL_LANES;
-  if (is_write && !(l->lanes[0] = changing_words(w, u, run, runs)))
-    return true;
   FOR_LANES
-  l->at.l[i] = (a[i] << scale) + term;
-  add_logged(s, w, u, note);
-  for (unsigned k = 0; k < runs; k++) {
-    mark_run(s, &run[k], s->phase + (is_write ? WRITE : READ));
-    if (is_write)
-      memset(s->shared_defined + run[k].at, SM_WRITTEN, run[k].bytes);
+  at[i] = (a[i] << scale) + term;
+}
+
+/* Returns whether the accesses of the lanes of m are aligned and in range, and no two lanes write
+ * the same memory. Of stores, it only recognises increasing addresses. */
+static bool are_separate(const struct sm_warp *w, const uint32_t *at, uint32_t m, uint32_t bytes,
+                         bool is_write) {
+  uint64_t next = 0;
+  FOR_MASK(i, m) {
+    if (at[i] & (bytes - 1) || (uint64_t)at[i] + bytes > w->shared_bytes || at[i] < next)
+      return false;
+    next = is_write ? (uint64_t)at[i] + bytes : 0;
   }
   return true;
+}
+
+/* Marks the accesses of the lanes of m. Returns false if one of them may race, or reads bytes that
+ * are not written. */
+static bool mark_access(const struct sm_warp *w, const struct sm_logged *l, uint32_t m,
+                        const struct run *run, unsigned runs) {
+  struct sm_shadow *s = w->cta->shadow;
+  bool is_good = true;
+  for (unsigned k = 0; k < runs; k++)
+    is_good &= mark_run(s, &run[k], (unsigned)__builtin_ctz(l->bytes / SM_CELL_BYTES), l->is_write);
+  FOR_MASK(i, runs ? 0 : m)
+  is_good &= mark_lane(s, l->at.l[i], l->bytes, w->index * SM_LANES + i, l->is_write);
+  return is_good;
+}
+
+static void set_written(struct sm_shadow *s, const struct sm_logged *l, uint32_t m,
+                        const struct run *run, unsigned runs) {
+  for (unsigned k = 0; k < runs; k++)
+    memset(s->shared_defined + run[k].at, SM_WRITTEN, run[k].bytes);
+  FOR_MASK(i, runs ? 0 : m)
+  memset(s->shared_defined + l->at.l[i], SM_WRITTEN, l->bytes);
 }
 
 /* Returns whether an atomic of the lanes of m accesses written memory only. Then it has no
@@ -354,17 +278,20 @@ static bool log_runs(struct sm_warp *w, const struct sm_uop *u, const struct sm_
 static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
                            const struct sm_note *note, uint32_t m) {
   struct sm_lanes at;
-  struct span span;
-  return !is_arrival(note) && find_span(w, u, note, m, at.l, &span) &&
-         are_all_written(w->cta->shadow, &span, note->bytes);
+  find_addresses(w, u, at.l);
+  if (is_arrival(note) || !are_separate(w, at.l, m, note->bytes, false))
+    return false;
+  FOR_MASK(i, m)
+  if (!sm_are_written(w->cta->shadow->shared_defined + at.l[i], note->bytes))
+    return false;
+  return true;
 }
 
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                    uint32_t m) {
   struct sm_shadow *s = w->cta->shadow;
   const bool is_write = note->access == SM_ACCESS_STORE;
-  const uint32_t bytes = note->bytes;
-  struct span span;
+  struct run run[2];
   if (note->strong) {
     if (s->logged)
       enter_log(s, w->shared); /* before memory loses the values of its stores */
@@ -374,23 +301,26 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
     return false;
   if (s->logged == LOG)
     enter_log(s, w->shared);
-  if (m == SM_ALL_LANES && log_runs(w, u, note))
-    return true;
   struct sm_logged *l = &s->log[s->logged];
-  if (!find_span(w, u, note, m, l->at.l, &span) ||
-      !has_marks_up_to(s, &span, bytes, s->phase + (is_write ? 0 : READ)) ||
-      !(is_write ? are_increasing(&span, m, bytes) : are_all_written(s, &span, bytes)))
+  l->is_write = is_write;
+  l->bytes = note->bytes;
+  find_addresses(w, u, l->at.l);
+  const unsigned runs = m == SM_ALL_LANES ? find_runs(w, l->at.l, note->bytes, is_write, run) : 0;
+  if (!runs && !are_separate(w, l->at.l, m, note->bytes, is_write))
+    return false;
+  l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
+  if (is_write && !find_changes(w, u, m, run, runs, l)) {
+    note_access(w);
+    return true;
+  }
+  if (!mark_access(w, l, m, run, runs))
     return false;
   note_access(w);
-  l->bytes = (uint8_t)bytes;
-  if (!is_write)
-    l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
-  else if (!find_changes(w, u, &span, m, l))
-    return true;
-  add_logged(s, w, u, note);
-  set_marks(s, &span, bytes, s->phase + (is_write ? WRITE : READ));
+  l->touch = sm_touch_by(w, u, note, false);
+  l->touch.thread = (uint16_t)(w->index * SM_LANES);
+  s->logged++;
   if (is_write)
-    set_written(w, &span, m, bytes);
+    set_written(s, l, m, run, runs);
   return true;
 }
 
@@ -406,7 +336,7 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
 
 bool sm_shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
-  const uint32_t bytes = a->bytes, mark = s->phase + (a->is_write ? WRITE : READ);
+  const uint32_t bytes = a->bytes, owner = a->w->index * SM_LANES + a->lane;
   uint8_t *defined = s->shared_defined + a->at;
   bool found = false;
   if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
@@ -421,10 +351,10 @@ bool sm_shared_access(struct sm_access *a, bool undefined) {
     const struct sm_part p = sm_part_of(a->at, bytes, done);
     const uint64_t word = (a->at + done) / SM_CELL_BYTES;
     sm_check_race(a, &s->cell[word], &p);
-    s->mark[word] = s->mark[word] > mark ? s->mark[word] : mark;
+    mark_word(&s->mark[word], s->phase, owner, a->is_write ? WRITE : 0);
     done += p.count;
   }
-  if (!undefined && !is_arrival(a->note) && are_written(defined, bytes))
+  if (!undefined && !is_arrival(a->note) && sm_are_written(defined, bytes))
     return false;
   uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {

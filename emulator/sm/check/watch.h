@@ -173,9 +173,9 @@ struct sm_shadow {
   uint8_t *shared_defined; /* state of each byte */
   struct sm_cell *cell;    /* one for each word of shared memory */
   size_t shared_bytes, cell_bytes;
-  uint32_t *mark; /* for each word of shared memory, the last phase and kind of access */
+  uint32_t *mark; /* for each word of shared memory, the accesses of its last phase */
   size_t mark_bytes;
-  uint32_t phase; /* an even number, which increases when a barrier orders all earlier accesses */
+  uint32_t phase; /* increases when a barrier orders all earlier accesses */
   uint32_t logged;
   struct sm_logged *log;
   uint8_t *local_defined; /* for each word, a mask of its written bytes, and SM_LOCAL_ORIGIN */
@@ -358,6 +358,20 @@ static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch 
 }
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
+
+/* Returns whether bytes are written, by their states. */
+static inline bool sm_are_written(const uint8_t *written, uint32_t bytes) {
+  const uint32_t each = UINT32_MAX / UINT8_MAX;
+  uint32_t missing = 0;
+  if (bytes % sizeof missing)
+    for (uint32_t k = 0; k < bytes; k++)
+      missing |= (uint32_t)__atomic_load_n(written + k, __ATOMIC_RELAXED) ^ SM_WRITTEN;
+  else
+    for (uint32_t k = 0; k < bytes; k += sizeof missing)
+      missing |=
+          __atomic_load_n((const uint32_t *)(const void *)(written + k), __ATOMIC_RELAXED) ^ each;
+  return !missing;
+}
 
 /* If an access reads an undefined word, sets *origin to the origin of that word. If it writes an
  * undefined value, records the origin of the value. */

@@ -493,6 +493,32 @@ static const struct fault_case cases[] = {
      256,
      false,
      {NULL}},
+    {"local race after own accesses",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64];\n"
+     "  int i = get_local_id(0); s[i] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  s[i] += n; s[i] *= n; p[i] = s[i ^ 32]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory at",
+      "is not ordered after the write by work-item ("}},
+    {"local own accesses",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[128], t[64 * 5];\n"
+     "  int i = get_local_id(0); s[i] = i; s[i + 64] = n; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  for (int k = 64; k; k /= 2) { if (i < k) s[i] += s[i + k]; barrier(CLK_LOCAL_MEM_FENCE); "
+     "}\n"
+     "  t[i * 5] = s[0]; t[i * 5] += n; t[i * 5] *= n; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  p[i] = t[(63 - i) * 5]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {NULL}},
     {"warp barrier",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
