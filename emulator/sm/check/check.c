@@ -17,42 +17,36 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
  * memory are exempt: they finish in order, and ptxas waits for a later one. */
 enum { NEVER = SM_SCOREBOARDS };
 
-static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
-                          uint32_t generation) {
-  return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
-}
-
-/* Returns whether an instruction still reads or will write a place in lanes of m. kind is
- * SM_PLACE_RESULT or SM_PLACE_SOURCE. A wait for the result of an instruction also covers its
- * sources, which have been read by then. */
-static bool is_pending(struct sm_warp_shadow *ws, unsigned place, enum sm_place_state kind,
-                       uint32_t m) {
-  const struct sm_pending *p = kind == SM_PLACE_RESULT ? &ws->result[place] : &ws->source[place];
-  if (!(ws->state[place] & kind))
-    return false;
-  if (is_waited_for(ws, p->scoreboard, p->generation) ||
-      is_waited_for(ws, p->result_scoreboard, p->result_generation)) {
-    ws->state[place] = (uint8_t)(ws->state[place] & ~kind);
-    return false;
-  }
-  return p->lanes & m;
-}
-
 /* Adds a place to the list of a scoreboard. */
-static void add_waiting(struct sm_warp_shadow *ws, uint8_t scoreboard, unsigned place) {
-  if (scoreboard < SM_SCOREBOARDS && ws->waiting_count[scoreboard] < SM_WAITING)
-    ws->waiting[scoreboard][ws->waiting_count[scoreboard]++] = (uint16_t)place;
+static inline void add_waiting(struct sm_warp_shadow *ws, uint8_t scoreboard, unsigned place) {
+  if (scoreboard >= SM_SCOREBOARDS || ws->waiting_count[scoreboard] > SM_WAITING)
+    return;
+  const unsigned n = ws->waiting_count[scoreboard]++;
+  if (n < SM_WAITING)
+    ws->waiting[scoreboard][n] = (uint16_t)place;
+}
+
+/* Drops the records of a place that depend on a scoreboard. A wait for the result of an instruction
+ * also covers its sources, which have been read by then. */
+static inline void drop_pending(struct sm_warp_shadow *ws, unsigned place, unsigned scoreboard) {
+  const struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
+  uint8_t state = ws->state[place];
+  if (state & SM_PLACE_RESULT && result->scoreboard == scoreboard)
+    state &= (uint8_t)~SM_PLACE_RESULT;
+  if (state & SM_PLACE_SOURCE &&
+      (source->scoreboard == scoreboard || source->result_scoreboard == scoreboard))
+    state &= (uint8_t)~SM_PLACE_SOURCE;
+  ws->state[place] = state;
 }
 
 /* Waits for scoreboards. */
 static void wait_for(struct sm_warp_shadow *ws, uint32_t scoreboards) {
   for (uint32_t left = scoreboards; left; left &= left - 1) {
     const unsigned n = (unsigned)__builtin_ctz(left) % SM_SCOREBOARDS;
-    ws->generation[n]++;
-    for (unsigned k = 0; k < ws->waiting_count[n]; k++) {
-      is_pending(ws, ws->waiting[n][k], SM_PLACE_RESULT, 0);
-      is_pending(ws, ws->waiting[n][k], SM_PLACE_SOURCE, 0);
-    }
+    const unsigned count = ws->waiting_count[n];
+    const bool is_listed = count <= SM_WAITING;
+    for (unsigned k = 0; k < (is_listed ? count : SM_PLACES); k++)
+      drop_pending(ws, is_listed ? ws->waiting[n][k] : k, n);
     ws->waiting_count[n] = 0;
   }
 }
@@ -87,10 +81,12 @@ static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   const struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
-  if (is_pending(ws, place, SM_PLACE_RESULT, m) && !(shared && result->shared)) {
+  const uint8_t state = ws->state[place];
+  if (state & SM_PLACE_RESULT && result->lanes & m && !(shared && result->shared)) {
     report_pending(w, u, place, result, m, true);
     ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_RESULT);
-  } else if (written && is_pending(ws, place, SM_PLACE_SOURCE, m) && !(shared && source->shared)) {
+  } else if (written && state & SM_PLACE_SOURCE && source->lanes & m &&
+             !(shared && source->shared)) {
     report_pending(w, u, place, source, m, false);
     ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_SOURCE);
   }
@@ -145,20 +141,14 @@ static inline struct places writes_of(const struct sm_note *note) {
       .use = note->write, .count = note->write_count, .preds = note->preds_written};
 }
 
-static uint32_t generation_of(const struct sm_warp *w, uint8_t scoreboard) {
-  return scoreboard < SM_SCOREBOARDS ? sm_shadow_of(w)->generation[scoreboard] : 0;
-}
-
 static inline struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
                                            const struct sm_note *note, uint8_t scoreboard,
                                            uint32_t m) {
-  return (struct sm_pending){.lanes = m,
-                             .generation = generation_of(w, scoreboard),
-                             .result_scoreboard = note->write_sb,
-                             .result_generation = generation_of(w, note->write_sb),
+  return (struct sm_pending){.pc = sm_pc_of(w, u),
+                             .lanes = m,
                              .scoreboard = scoreboard,
-                             .shared = note->space == SM_SPACE_SHARED,
-                             .pc = sm_pc_of(w, u)};
+                             .result_scoreboard = note->write_sb,
+                             .shared = note->space == SM_SPACE_SHARED};
 }
 
 /* Note that an instruction will write, or still reads, a place. */
@@ -173,7 +163,8 @@ static void set_source(struct sm_warp_shadow *ws, unsigned place, const struct s
   ws->source[place] = *p;
   ws->state[place] |= SM_PLACE_SOURCE;
   add_waiting(ws, p->scoreboard, place);
-  add_waiting(ws, p->result_scoreboard, place);
+  if (p->result_scoreboard != p->scoreboard)
+    add_waiting(ws, p->result_scoreboard, place);
 }
 
 /* read and written are the union of the states of these places. */
@@ -535,6 +526,11 @@ static inline uint8_t states(const struct sm_warp_shadow *ws, const struct sm_no
   return state;
 }
 
+/* Returns whether an instruction may write a place that has a pointer. */
+static inline bool replaces_pointer(const struct sm_warp_shadow *ws, const struct sm_note *note) {
+  return !note->has_places || states(ws, note, note->places_read, note->places) & SM_PLACE_POINTER;
+}
+
 static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struct sm_uop *u,
                                                   const struct sm_note *note,
                                                   struct sm_warp_shadow *ws) {
@@ -548,7 +544,8 @@ static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struc
   }
   check_scoreboards(w, u, note, ws, m, read, written);
   check_values(w, u, note, ws, m, read | written);
-  sm_check_pointers(w, u, note, m, read | written);
+  if (note->pointer_rule != SM_POINTERS_NONE || replaces_pointer(ws, note))
+    sm_check_pointers(w, u, note, m, read | written);
   if (!note->is_special)
     return;
   const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));

@@ -33,7 +33,9 @@ static void undefine(struct sm_warp_shadow *ws, unsigned first, unsigned count, 
  * marked. entry has the other ones, or is NULL. */
 static void start_warp_shadow(const struct sm_warp *w, const struct sm_entry *entry) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
-  memset(ws, 0, offsetof(struct sm_warp_shadow, origin));
+  /* Not at once: for 2 KiB or more, the C library uses "rep stos", which is slow to start. */
+  memset(ws, 0, offsetof(struct sm_warp_shadow, undefined));
+  memset(ws->undefined, 0, sizeof ws->undefined);
   if (!entry)
     undefine(ws, SM_SLOT_UR, SM_SLOT_R + w->cta->grid->registers - SM_SLOT_UR, w->lanes);
   for (uint32_t k = 0; entry && k < entry->run_count; k++)

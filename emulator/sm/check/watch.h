@@ -29,12 +29,10 @@ enum sm_cause {
 
 /* A register that an unfinished instruction will write or still reads. */
 struct sm_pending {
-  uint32_t lanes;
-  uint32_t generation; /* the scoreboard's at issue; once it has changed, code has waited */
-  uint8_t scoreboard, result_scoreboard;
-  uint32_t result_generation;
-  bool shared; /* the instruction accesses shared memory */
   uint64_t pc; /* of the instruction */
+  uint32_t lanes;
+  uint8_t scoreboard, result_scoreboard;
+  bool shared; /* the instruction accesses shared memory */
 };
 
 /* Which records of a place have a content. Most places have none, so most instructions need no
@@ -53,18 +51,17 @@ struct sm_warp_shadow {
   /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
    * SM_POINTER_LANES, for each. */
   uint8_t pointer[SM_PLACES];
-  uint32_t undefined[SM_PLACES]; /* lanes */
-  uint32_t generation[SM_SCOREBOARDS];
   uint8_t waiting_count[SM_SCOREBOARDS];
   /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
    * own releases. */
   uint32_t clock[SM_MAX_WARPS];
-  uint32_t accessed; /* its own clock at its last access to shared memory, plus 1 */
-  bool spilled;      /* it has stored a pointer where private memory may be */
+  uint32_t accessed;             /* its own clock at its last access to shared memory, plus 1 */
+  bool spilled;                  /* it has stored a pointer where private memory may be */
+  uint32_t undefined[SM_PLACES]; /* lanes */
   /* What follows is only valid where state and waiting_count say so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
-  /* For each scoreboard, places whose records depend on it, so that a wait drops these records. A
-   * full list has not all of them. Records that remain are dropped when they are needed. */
+  /* For each scoreboard, places whose records depend on it, so that a wait drops these records. If
+   * waiting_count is larger than the list, it has not all of them. */
   uint16_t waiting[SM_SCOREBOARDS][SM_WAITING];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint8_t lane_pointer[SM_PLACES][SM_LANES];
