@@ -31,6 +31,12 @@ VEC_ARITHMETIC(_mm512)
 static inline unsigned vec_any_nan(vec a, vec b) {
   return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q);
 }
+static inline unsigned vec_less(vec a, vec b) {
+  return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
+}
+static inline unsigned vec_equal(vec a, vec b) {
+  return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+}
 
 /* Combines low and high words to doubles. flip has the bits of the high words to invert. */
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {
@@ -59,6 +65,12 @@ VEC_ARITHMETIC(_mm256)
 
 static inline unsigned vec_any_nan(vec a, vec b) {
   return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_UNORD_Q));
+}
+static inline unsigned vec_less(vec a, vec b) {
+  return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ));
+}
+static inline unsigned vec_equal(vec a, vec b) {
+  return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
 }
 
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {
@@ -97,6 +109,12 @@ static inline vec vec_fma(vec a, vec b, vec c) {
 }
 static inline unsigned vec_any_nan(vec a, vec b) {
   return (a != a) | (b != b);
+}
+static inline unsigned vec_less(vec a, vec b) {
+  return a < b;
+}
+static inline unsigned vec_equal(vec a, vec b) {
+  return a == b;
 }
 
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {

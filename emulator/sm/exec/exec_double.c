@@ -94,6 +94,21 @@ FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
 FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
+/* Returns the lanes where the relation of a and b is one of cmp. */
+static inline uint32_t compare_f64(const struct pairs *a, const struct pairs *b, uint32_t cmp) {
+  uint32_t less = 0, equal = 0, nan = 0;
+  for (unsigned i = 0; i < SM_LANES; i += VEC) {
+    vec x, y;
+    memcpy(&x, a->l + i, sizeof x);
+    memcpy(&y, b->l + i, sizeof y);
+    less |= (uint32_t)vec_less(x, y) << i;
+    equal |= (uint32_t)vec_equal(x, y) << i;
+    nan |= (uint32_t)vec_any_nan(x, y) << i;
+  }
+  return (cmp & SEM_CMP_LESS ? less : 0) | (cmp & SEM_CMP_EQUAL ? equal : 0) |
+         (cmp & SEM_CMP_UNORDERED ? nan : 0) | (cmp & SEM_CMP_GREATER ? ~(less | equal | nan) : 0);
+}
+
 /* DSETP. Comparison codes 0 and 15 mean MIN and MAX. */
 EACH_WARP(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
@@ -113,8 +128,7 @@ EACH_WARP(dsetp) {
       v |= (uint32_t)(nx && ny) << i;
     }
   } else {
-    for (unsigned i = 0; i < SM_LANES; i++)
-      p |= (sem_compare_f64(pa.l[i], pb.l[i], u->compare.compare) & 1) << i;
+    p = compare_f64(&pa, &pb, u->compare.compare);
     v = ~p;
   }
   const uint32_t q = PP;

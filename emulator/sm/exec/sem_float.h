@@ -74,13 +74,6 @@ static inline uint32_t sem_compare_f32(uint32_t a, uint32_t b, uint32_t cmp) {
   return (less | more | same | nan) ? ~0u : 0;
 }
 
-static inline uint32_t sem_compare_f64(uint64_t a, uint64_t b, uint32_t cmp) {
-  double x = sem_f64(a), y = sem_f64(b);
-  bool hit = (x < y && cmp & SEM_CMP_LESS) || (x > y && cmp & SEM_CMP_GREATER) ||
-             (x == y && cmp & SEM_CMP_EQUAL) || ((x != x || y != y) && cmp & SEM_CMP_UNORDERED);
-  return hit ? ~0u : 0;
-}
-
 /* Maps f32 to integers that are ordered in the same way, with -0 below +0. */
 static inline int32_t sem_order32(uint32_t a) {
   return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
