@@ -1,9 +1,6 @@
 /* Interpreter core: half precision and bfloat16, two values in a register. */
 #include "emulator/sm/exec/exec_round.h"
 
-/* How an operand's register is read: both halves, as a float, or one half for both. */
-enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
-
 /* Converts both halves of an operand to floats. */
 static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                float *low, float *high) {
@@ -12,11 +9,11 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   const unsigned select = u->half.select >> (2 * slot) & 3u, mods = u->mods >> (2 * slot) & 3u;
   const bool bf16 = u->half.bf16, ftz = u->ftz;
   for (unsigned i = 0; i < SM_LANES; i++) {
-    if (select == HALF_F32) {
+    if (select == SM_HALF_SINGLE) {
       low[i] = high[i] = sem_f32(ftz ? sem_flush32(s[i]) : s[i]);
     } else {
-      uint32_t l = select == HALF_HIGH ? s[i] >> 16 : s[i] & 0xffff;
-      uint32_t h = select == HALF_LOW ? s[i] & 0xffff : s[i] >> 16;
+      uint32_t l = select == SM_HALF_HIGH ? s[i] >> 16 : s[i] & 0xffff;
+      uint32_t h = select == SM_HALF_LOW ? s[i] & 0xffff : s[i] >> 16;
       if (ftz)
         l = sem_half_flush(l, bf16), h = sem_half_flush(h, bf16);
       low[i] = sem_half_to_f32(l, bf16);
@@ -39,9 +36,21 @@ static inline void exchange_halves(float *low, float *high) {
   }
 }
 
-/* HADD2, HMUL2 and HFMA2 */
-enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
+/* HADD2.F32 of -RZ and one half (is_conversion in specialise.c). */
+EACH_WARP(half_to_f32) {
+  RESULT(u->d);
+  const uint32_t *s = REG(u->s[1]);
+  const unsigned shift = (u->half.select >> 2 & 3u) == SM_HALF_HIGH ? 16 : 0, mods = u->mods >> 2;
+  const uint32_t keep = mods & SM_SRC_ABS ? ~SEM_F32_SIGN : ~0u;
+  const uint32_t flip = mods & SM_SRC_NEG ? SEM_F32_SIGN : 0;
+  FOR_LANES {
+    const uint32_t value = sem_bits32(sem_f16_to_f32(s[i] >> shift & 0xffff));
+    r[i] = sem_canonical32((value & keep) ^ flip);
+  }
+  RESULT_END;
+}
 
+/* HADD2, HMUL2 and HFMA2 */
 EACH_WARP(hfma2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES], c[2][SM_LANES];
@@ -51,13 +60,13 @@ EACH_WARP(hfma2) {
   source_half(w, u, 1, b[0], b[1]);
   if (u->half.exchange)
     exchange_halves(b[0], b[1]);
-  if (u->half.operation == HALF_FMA)
+  if (u->half.operation == SM_HALF_FMA)
     source_half(w, u, 2, c[0], c[1]);
   for (unsigned k = 0; k < 2; k++)
     for (unsigned i = 0; i < SM_LANES; i++) {
-      if (u->half.operation == HALF_ADD)
+      if (u->half.operation == SM_HALF_ADD)
         c[k][i] = b[k][i], b[k][i] = 1;
-      else if (u->half.operation == HALF_MUL)
+      else if (u->half.operation == SM_HALF_MUL)
         c[k][i] = -0.0f;
     }
   for (unsigned i = 0; i < SM_LANES; i++) {

@@ -104,6 +104,14 @@ static unsigned choose_fadd(const struct sm_uop *u, unsigned handler) {
              : handler;
 }
 
+/* Returns whether HADD2 adds one half to -0 in single precision, to which NVRTC compiles each
+ * conversion. */
+static bool is_conversion(const struct sm_uop *u) {
+  return u->half.operation == SM_HALF_ADD && u->half.f32_result && !u->half.bf16 && !u->ftz &&
+         !u->sat && u->scalar_slot == SM_NO_SLOT && u->s[0] == 0 && (u->mods & 3) == SM_SRC_NEG &&
+         (u->half.select >> 2 & 3) != SM_HALF_SINGLE;
+}
+
 unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
   switch (handler) {
   case SM_H_iadd3:
@@ -118,6 +126,8 @@ unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
     return choose_shf(u, handler);
   case SM_H_fadd:
     return choose_fadd(u, handler);
+  case SM_H_hfma2:
+    return is_conversion(u) ? SM_H_half_to_f32 : handler;
   case SM_H_dadd:
     return is_plain_double(u) ? by_scalar(u, SM_H_dadd_rr, SM_H_dadd_rs, handler) : handler;
   case SM_H_dmul:

@@ -50,6 +50,11 @@ enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
 /* In integer operations, either modifier inverts the operand; NEG then adds one. */
 enum { SM_SRC_INV = 2 };
 
+/* Operations on halves, and how they read an operand's register: both halves, a float, or one half
+ * for both. */
+enum { SM_HALF_ADD, SM_HALF_MUL, SM_HALF_FMA };
+enum { SM_HALF_BOTH, SM_HALF_SINGLE, SM_HALF_LOW, SM_HALF_HIGH };
+
 /* Texture operations, and the place of the handle: among the operands, in a constant, or in two
  * uniform registers with the indices of header and sampler. */
 /* SM_TEXTURE_NONE is no instruction's: an access through a header without texels. */
