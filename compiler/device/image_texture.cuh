@@ -37,8 +37,9 @@ OCL_FN vec<uint, 4> fetch_buffer(uint handle, int x) {
   return r;
 }
 
-/* The bits of image.texture that a kernel needs which chooses its path at the beginning. filters: it
- * has samplers that may be linear. Filters that are wrong leave other reads to the texture units. */
+/* The bits of image.texture that a kernel needs which chooses its path at the beginning. filters:
+ * it has a sampler that is linear or may be. Filters that are wrong leave other reads to the
+ * texture units. */
 OCL_FN bool has_texture(const image &m, bool filters) {
   return filters ? m.texture >> TEXTURE_FILTERS & 1 : m.texture != 0;
 }

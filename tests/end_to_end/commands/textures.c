@@ -39,6 +39,13 @@ static const char source[] =
     "  *out = (float2)(read_imagef(in, first, (float2)(x, 0.5f)).x,\n"
     "                  read_imagef(in, second, (float2)(x, 0.5f)).x);\n"
     "}\n"
+    "constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE |\n"
+    "                            CLK_FILTER_LINEAR;\n"
+    "kernel void one_literal(read_only image2d_t in, sampler_t first, sampler_t unused,\n"
+    "                        global float2 *out, float x) {\n"
+    "  *out = (float2)(read_imagef(in, first, (float2)(x, 0.5f)).x,\n"
+    "                  read_imagef(in, linear, (float2)(x, 0.5f)).x);\n"
+    "}\n"
     "constant sampler_t strange = 0x255;\n" /* normalized, CLAMP, nearest, and other bits */
     "kernel void outside(read_only image2d_t in, global float4 *out) {\n"
     "  *out = read_imagef(in, strange, (float2)(-0.5f));\n"
@@ -426,9 +433,10 @@ static cl_sampler make_sampler(cl_filter_mode filter) {
   return sampler;
 }
 
-/* Software reads sRGB if a sampler of the kernel is linear. The texture units decode this texel to
- * a multiple of 1/256, software does not. */
-static void check_samplers(void) {
+/* Software reads sRGB if a sampler of the kernel is linear: an argument, or the second one of a
+ * kernel with a literal. The texture units decode this texel to a multiple of 1/256, software does
+ * not. */
+static void check_samplers_of(const char *name, bool literal) {
   const cl_image_format format = {CL_sRGBA, CL_UNORM_INT8};
   const cl_image_desc desc = {
       .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 1};
@@ -437,7 +445,7 @@ static void check_samplers(void) {
   const cl_float x = 1.25f; /* a quarter of the left texel */
   const size_t one = 1;
   cl_int error;
-  cl_kernel kernel = opencl_kernel(&opencl, source, "two");
+  cl_kernel kernel = opencl_kernel(&opencl, source, name);
   cl_mem out = make_buffer(sizeof(cl_float2));
   cl_mem image = clCreateImage(opencl.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
                                &desc, (void *)(uintptr_t)texels, &error);
@@ -446,10 +454,11 @@ static void check_samplers(void) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 3, sizeof out, &out), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 4, sizeof x, &x), CL_SUCCESS);
-  for (int linear = 0; linear < 4; linear++) { /* a bit for each argument */
+  for (int linear = literal ? 2 : 0; linear < 4; linear++) { /* a bit for each sampler */
+    const int arguments = literal ? linear & 1 : linear;
     cl_float2 got;
     for (cl_uint i = 0; i < 2; i++)
-      CHECK_CL(clSetKernelArg(kernel, 1 + i, sizeof(cl_sampler), &samplers[linear >> i & 1]),
+      CHECK_CL(clSetKernelArg(kernel, 1 + i, sizeof(cl_sampler), &samplers[arguments >> i & 1]),
                CL_SUCCESS);
     CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
              CL_SUCCESS);
@@ -467,6 +476,11 @@ static void check_samplers(void) {
   CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static void check_samplers(void) {
+  check_samplers_of("two", false);
+  check_samplers_of("one_literal", true);
 }
 
 /* The driver ignores other bits. As bits of a handle they would choose another border. */
