@@ -14,6 +14,7 @@ OTHERS = {
     "memcpy": "libraries choose one that clears them or has no SSE",
     "memset": "as memcpy",
     "sm_raise": "once, at a fault",
+    "__stack_chk_fail": "once, if the compiler adds it",
     "sm_texture": "after sm_clear_upper_halves",
     "sm_surface": "after sm_clear_upper_halves",
     "sm_watch_step": "after sm_clear_upper_halves",

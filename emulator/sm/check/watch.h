@@ -386,8 +386,8 @@ void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. undefined is true if it
  * writes one. */
 bool sm_shared_access(struct sm_access *a, bool undefined);
-/* Records an access of the lanes of m at once. Returns false, and has changed nothing, if each lane
- * has to be checked. */
+/* Records an access of the lanes of m at once. Returns false if each lane has to be checked, which
+ * marks of the access do not change. */
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                    uint32_t m);
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */
