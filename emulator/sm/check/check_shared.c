@@ -232,11 +232,11 @@ static void note_access(const struct sm_warp *w) {
   ws->accessed = ws->clock[w->index] + 1;
 }
 
-static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, uint32_t *at) {
+static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, struct sm_lanes *at) {
   const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale;
   const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
   FOR_LANES
-  at[i] = (a[i] << scale) + term;
+  at->l[i] = (a[i] << scale) + term;
 }
 
 /* Returns whether the accesses of the lanes of m are aligned and in range, and no two lanes write
@@ -278,7 +278,7 @@ static void set_written(struct sm_shadow *s, const struct sm_logged *l, uint32_t
 static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
                            const struct sm_note *note, uint32_t m) {
   struct sm_lanes at;
-  find_addresses(w, u, at.l);
+  find_addresses(w, u, &at);
   if (is_arrival(note) || !are_separate(w, at.l, m, note->bytes, false))
     return false;
   FOR_MASK(i, m)
@@ -304,7 +304,7 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
   struct sm_logged *l = &s->log[s->logged];
   l->is_write = is_write;
   l->bytes = note->bytes;
-  find_addresses(w, u, l->at.l);
+  find_addresses(w, u, &l->at);
   const unsigned runs = m == SM_ALL_LANES ? find_runs(w, l->at.l, note->bytes, is_write, run) : 0;
   if (!runs && !are_separate(w, l->at.l, m, note->bytes, is_write))
     return false;
