@@ -14,9 +14,9 @@
  *       72         kernels, one after the other
  *
  * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
- * prints, 2: uniform), u32 number of sub-groups (0: any), u32 number of arguments, arguments.
- * Argument: name, type name, u32 kind, access, qualifiers, size, alignment, type of image.
- * String: u32 length, bytes, NUL.
+ * prints, 2: uniform, 4: ignores groups), u32 number of sub-groups (0: any), u32 number of
+ * arguments, arguments. Argument: name, type name, u32 kind, access, qualifiers, size, alignment,
+ * type of image. String: u32 length, bytes, NUL.
  *
  * A program binary made of units has another format version, their number for that of the
  * kernels, and from offset 72 on for each unit its offset (16-aligned) and size, offset and
@@ -40,10 +40,11 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 9,
-  FORMAT_UNITS = 10,
+  FORMAT_VERSION = 11,
+  FORMAT_UNITS = 12,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
+  FLAG_IGNORES_GROUPS = 4,
   HASHED_FROM = 32, /* offset of the first hashed byte */
   CUBIN_ALIGN = 16,
   MIN_KERNEL_BYTES = 2 * 5 + 9 * 4, /* size of a kernel without arguments whose strings are empty */
@@ -106,7 +107,8 @@ static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
     put32(w, kernel->required_block[i]);
   for (int i = 0; i < 3; i++)
     put32(w, kernel->hinted_block[i]);
-  put32(w, (kernel->prints ? FLAG_PRINTS : 0u) | (kernel->uniform ? FLAG_UNIFORM : 0u));
+  put32(w, (kernel->prints ? FLAG_PRINTS : 0u) | (kernel->uniform ? FLAG_UNIFORM : 0u) |
+               (kernel->ignores_groups ? FLAG_IGNORES_GROUPS : 0u));
   put32(w, kernel->sub_groups);
   put32(w, kernel->arg_count);
   for (uint32_t i = 0; i < kernel->arg_count; i++) {
@@ -306,10 +308,13 @@ enum {
 
 static const struct range kernel_ranges[KERNEL_NUMBERS] = {
     {"required block, x", UINT32_MAX}, /* check_kernel: all three are zero or none is */
-    {"required block, y", UINT32_MAX},         {"required block, z", UINT32_MAX},
+    {"required block, y", UINT32_MAX},
+    {"required block, z", UINT32_MAX},
     {"hinted block, x", UINT32_MAX}, /* only reported */
-    {"hinted block, y", UINT32_MAX},           {"hinted block, z", UINT32_MAX},
-    {"flags", FLAG_PRINTS | FLAG_UNIFORM},     {"number of sub-groups", KERNEL_SUB_GROUPS_MAX},
+    {"hinted block, y", UINT32_MAX},
+    {"hinted block, z", UINT32_MAX},
+    {"flags", FLAG_PRINTS | FLAG_UNIFORM | FLAG_IGNORES_GROUPS},
+    {"number of sub-groups", KERNEL_SUB_GROUPS_MAX},
     {"number of arguments", CUBIN_BANK_BYTES},
 };
 
@@ -466,6 +471,8 @@ static enum cc_status read_kernel(struct reader *r, const struct kernel_index *i
   kernel->args_known = 1;
   kernel->prints = (numbers.flags & FLAG_PRINTS) != 0;
   kernel->uniform = (numbers.flags & FLAG_UNIFORM) != 0;
+  kernel->ignores_groups =
+      (numbers.flags & FLAG_IGNORES_GROUPS) && !code->shared_bytes && !code->barriers;
   kernel->sub_groups = numbers.sub_groups;
   kernel->hidden_offset = code->args[numbers.arg_count].offset;
   memcpy(kernel->hinted_block, numbers.hinted, sizeof(numbers.hinted));

@@ -34,6 +34,7 @@ struct binary_kernel {
   uint32_t sub_groups;           /* required number in each work-group; 0 if any */
   bool prints;                   /* the kernel or one of its callees calls printf */
   bool uniform;                  /* all work-groups must have the same size */
+  bool ignores_groups;           /* it cannot notice which work-items form a work-group */
   const struct binary_arg *args; /* the user's arguments, without the hidden one */
   uint32_t arg_count;
 };

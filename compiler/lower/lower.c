@@ -172,10 +172,14 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
     caller->needs_hidden |= callee->needs_hidden;
     caller->uses_active |= callee->uses_active;
     caller->prints |= callee->prints;
+    caller->sees_groups |= callee->sees_groups;
   } else if (LLVMIsAFunction(ref)) {
     caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
     caller->uses_active |= lower_call_uses_active(LLVMGetValueName(ref));
     caller->prints |= lower_is_printf(LLVMGetValueName(ref));
+    caller->sees_groups |= lower_call_sees_groups(LLVMGetValueName(ref));
+  } else {
+    caller->sees_groups = true; /* inline assembly can read any special register */
   }
 }
 
@@ -331,6 +335,7 @@ static void print_kernel(struct lower *lower, struct function *function) {
   open_function(lower, function, true);
   kernel->prints = function->prints;
   kernel->uniform = lower_is_uniform(function->ref);
+  kernel->ignores_groups = !function->sees_groups;
   lower_kernel(lower, function->ref, kernel);
   if (!lower->failed)
     lower_body(lower, function->ref);

@@ -5,6 +5,7 @@
 #include "compiler/device_files.h"
 #include "compiler/lower/lower_state.h"
 
+enum { FILE_NAME_MAX = 64 }; /* with the final zero */
 static const char groups_file[] = "groups.txt", core_file[] = "tegracl.cuh";
 
 /* Built-in functions that take struct ocl::hidden. device/groups.txt also lists them. */
@@ -133,6 +134,36 @@ static bool find_group(const char *base, char *file, size_t file_size) {
   return found;
 }
 
+/* Returns whether a kernel that calls the function may depend on which work-items form a
+ * work-group. A function that is not known to concern one work-item alone does. */
+bool lower_call_sees_groups(const char *symbol) {
+  static const char *const core[] = {"get_work_dim", "get_global_size", "get_global_id",
+                                     "__global_id_low"};
+  static const char *const files[] = {/* or the start of their names */
+                                      "atomic.cuh",        "atomic11.cuh",  "bitfield.cuh",
+                                      "common.cuh",        "convert_",      "dot_",
+                                      "exponential.cuh",   "geometric.cuh", "image.cuh",
+                                      "integer.cuh",       "math.cuh",      "native.cuh",
+                                      "relational.cuh",    "shuffle.cuh",   "special.cuh",
+                                      "trigonometric.cuh", "vload.cuh"};
+  struct mangle mangle;
+  char file[FILE_NAME_MAX];
+  if (!strncmp(symbol, "llvm.", strlen("llvm.")) || lower_is_printf(symbol) ||
+      lower_is_sampler_literal(symbol))
+    return false;
+  if (!mangle_parse(symbol, &mangle))
+    return true;
+  if (!find_group(mangle.base, file, sizeof file))
+    strcpy(file, "");
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    if (!strncmp(file, files[i], strlen(files[i])))
+      return false;
+  for (size_t i = 0; i < sizeof core / sizeof core[0]; i++)
+    if (!strcmp(mangle.base, core[i]))
+      return false;
+  return true;
+}
+
 static const char *cuda_type(struct lower *lower, const struct mangle_type *type) {
   if (type->base != MANGLE_NAMED) {
     if (type->base == MANGLE_VARIADIC)
@@ -237,7 +268,6 @@ static const char *missing_feature(const char *name) {
 }
 
 static void call_library(struct lower *lower, LLVMValueRef call, const char *symbol) {
-  enum { FILE_NAME_MAX = 64 };
   struct mangle mangle;
   char file[FILE_NAME_MAX];
   const bool mangled = mangle_parse(symbol, &mangle);

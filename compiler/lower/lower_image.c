@@ -104,8 +104,12 @@ bool lower_type_is_handle(const struct mangle_type *type) {
   return is_image(type) || is_sampler(type);
 }
 
+bool lower_is_sampler_literal(const char *symbol) {
+  return !strcmp(symbol, sampler_function);
+}
+
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol) {
-  if (strcmp(symbol, sampler_function) != 0)
+  if (!lower_is_sampler_literal(symbol))
     return false;
   const char *bits = lower_use(lower, LLVMGetOperand(call, 0), 0);
   lower_alias(lower, call, 0, lower_print(lower, "((char *)(u64)%s)", bits));

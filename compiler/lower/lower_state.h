@@ -61,10 +61,11 @@ struct function {
   bool
       uses_active; /* the result of the function or of a callee depends on which lanes are active */
   bool prints;     /* the function or a callee calls printf */
-  unsigned kernel; /* number of the kernel, or NO_KERNEL */
-  bool called;     /* by another function */
-  bool reached;    /* a kernel that is printed calls it, directly or not */
-  bool open;       /* its callees are being visited */
+  bool sees_groups; /* the function or a callee may depend on which work-items form a work-group */
+  unsigned kernel;  /* number of the kernel, or NO_KERNEL */
+  bool called;      /* by another function */
+  bool reached;     /* a kernel that is printed calls it, directly or not */
+  bool open;        /* its callees are being visited */
 };
 
 enum progress { UNTOUCHED, OPEN, DONE };
@@ -228,6 +229,7 @@ void lower_call(struct lower *lower, LLVMValueRef instruction);
 /* Returns the C type of a function's result: a scalar, or a struct of the leaves. */
 const char *lower_result_type(struct lower *lower, const struct function *function);
 bool lower_call_needs_hidden(const char *symbol);
+bool lower_call_sees_groups(const char *symbol);
 bool lower_call_uses_active(const char *symbol);
 /* Returns whether the value is a function of device/matrix.cuh. */
 bool lower_call_is_matrix(LLVMValueRef callee);
@@ -259,6 +261,7 @@ bool lower_type_is_handle(const struct mangle_type *type);
 const char *lower_coordinate(struct lower *lower, const struct mangle *mangle, unsigned number,
                              LLVMValueRef value);
 /* Handles the call that creates a literal sampler. Returns false for any other call. */
+bool lower_is_sampler_literal(const char *symbol); /* clang's function for them */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 
 /* lower_intrinsic.c, lower_asm.c */

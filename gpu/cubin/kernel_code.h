@@ -203,12 +203,13 @@ struct kernel_code {
   uint32_t bank0_bytes;   /* size of constant bank 0: driver's words + parameters */
   uint32_t param_offset;  /* offset of the parameter area in bank 0 (0x160 or 0x1a80) */
   uint32_t param_bytes;
-  uint32_t hidden_offset; /* offset of struct kernel_hidden in the parameter area; UINT32_MAX for
-                             CUBINs from nvcc, which lack it */
-  uint32_t prints;        /* 1 if it calls printf and needs a print buffer */
-  uint32_t uniform;       /* 1 if all work-groups must have the same size */
-  uint32_t bank2;         /* section index, or MODULE_NO_SECTION */
-  uint32_t bank3;         /* likewise; shared by all kernels of a CUBIN */
+  uint32_t hidden_offset;  /* offset of struct kernel_hidden in the parameter area; UINT32_MAX for
+                              CUBINs from nvcc, which lack it */
+  uint32_t prints;         /* 1 if it calls printf and needs a print buffer */
+  uint32_t uniform;        /* 1 if all work-groups must have the same size */
+  uint32_t ignores_groups; /* 1 if it cannot notice which work-items form a work-group */
+  uint32_t bank2;          /* section index, or MODULE_NO_SECTION */
+  uint32_t bank3;          /* likewise; shared by all kernels of a CUBIN */
   uint32_t bank4;
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size; 0 if absent */

@@ -138,6 +138,12 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
  * holds the kernel's lock and has called icd_hold_notify. */
 cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call);
 
+/* Returns in suggested a local size that divides the global size of range, as an application may
+ * use it for any kernel. It is the size of a launch without one, unless the kernel cannot notice
+ * the difference. Returns CL_SUCCESS or the error that the launch would have. */
+cl_int icd_suggest_local_size(cl_kernel kernel, const struct icd_given_range *range,
+                              size_t *suggested, const char *call);
+
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
   /* range->local is 0 if the driver chose the size. A local size of 0 from the application is an

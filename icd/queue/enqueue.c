@@ -78,18 +78,11 @@ clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_u
     return code;
   if (!suggested)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
-  struct icd_operation operation = {
-      .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
-  if (range_is_empty(&operation.launch.range))
+  const struct icd_given_range range = {work_dim, offset, global, NULL};
+  if (range_is_empty(&range))
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE,
                     "global_work_size is NULL or has a size of 0");
-  code = icd_launch_begin(&operation, __func__);
-  if (code)
-    return code;
-  for (cl_uint i = 0; i < work_dim; i++)
-    suggested[i] = operation.launch.rt->block[i];
-  icd_launch_end(&operation);
-  return CL_SUCCESS;
+  return icd_suggest_local_size(kernel, &range, suggested, __func__);
 }
 
 /* ---- markers, barriers and migration ------------------------------------------------ */

@@ -33,9 +33,11 @@ static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) 
   return 0;
 }
 
-/* Chooses a work-group size. Returns false if no size leaves at most max_grid work-groups. */
+/* Chooses a work-group size, which need not divide the global size if uneven is true. Returns false
+ * if no size leaves at most max_grid work-groups. */
 static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
-                         uint32_t max_threads, const size_t global[3], uint32_t block[3]) {
+                         uint32_t max_threads, const size_t global[3], bool uneven,
+                         uint32_t block[3]) {
   uint32_t floor[3]; /* minimum of each dimension, set by the limit on work-groups */
   for (int i = 0; i < 3; i++) {
     floor[i] = least_divisor(global[i], max_grid[i], base_min(info->max_block[i], max_threads));
@@ -46,19 +48,24 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
   if ((uint64_t)others * floor[0] > max_threads)
     return false;
   const uint32_t most = base_min(info->max_block[0], max_threads / others);
-  block[0] = good_divisor(global[0], base_min(most, GOOD_GROUP), info->warp_size);
+  const uint32_t good = base_min(most, GOOD_GROUP);
+  block[0] = good_divisor(global[0], good, info->warp_size);
   /* One large work-group is better than many tiny ones, for example if the global size is prime. */
   if (block[0] < info->warp_size)
     block[0] = good_divisor(global[0], most, info->warp_size);
+  if (uneven && block[0] < info->warp_size && global[0] > good)
+    block[0] = good;
   if (block[0] < floor[0])
     block[0] = floor[0];
   /* Distribute the rest of the preferred size to y and z. */
   for (int i = 1; i < 3; i++) {
     const uint32_t below = i == 1 ? block[0] : block[0] * block[1];
     const uint32_t rest = i == 1 ? floor[2] : 1;
-    const uint32_t good =
+    const uint32_t left =
         base_min(info->max_block[i], base_min(GOOD_GROUP, max_threads) / (below * rest));
-    block[i] = good ? good_divisor(global[i], good, info->warp_size) : 1;
+    block[i] = left ? good_divisor(global[i], left, info->warp_size) : 1;
+    if (uneven && left && below * block[i] < info->warp_size && global[i] > left)
+      block[i] = left;
     if (block[i] < floor[i])
       block[i] = floor[i];
   }
@@ -86,14 +93,16 @@ static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
   return end;
 }
 
-/* Chooses the local size and computes the grid. Returns CL_SUCCESS or the error of an invalid
- * size. */
-static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
-                          const char *call) {
+/* Chooses the local size and computes the grid. uneven: the driver may choose a size that does not
+ * divide the global size, if the kernel cannot notice. Returns CL_SUCCESS or the error of an
+ * invalid size. */
+static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, bool uneven,
+                          struct rt_launch *launch, const char *call) {
   cl_context context = kernel->program->context;
   const struct rt_device_info *info = context->device->info;
   const struct kernel_code *code = kernel->code;
   const bool required = code->required_block[0];
+  bool uniform = code->uniform || code->hidden_offset == UINT32_MAX;
   const size_t *size = range->global;
   uint32_t max_grid[3], block[3] = {1, 1, 1};
   uint64_t items = 1;
@@ -128,12 +137,15 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struc
     memcpy(block, code->required_block, sizeof(block));
   } else if (code->sub_groups) {
     block[0] = code->sub_groups * info->warp_size;
-  } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
-             !choose_block(info, max_grid, kernel->max_threads, size, block)) {
-    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                    "no work-group size divides the global work size %zu x %zu x %zu into at most "
-                    "%u x %u x %u work-groups",
-                    size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
+  } else {
+    uneven = uneven && code->ignores_groups && !kernel->local_args;
+    uniform = uniform && !uneven;
+    if (!choose_block(info, info->max_grid, kernel->max_threads, size, uneven, block) &&
+        !choose_block(info, max_grid, kernel->max_threads, size, uneven, block))
+      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                      "no work-group size divides the global work size %zu x %zu x %zu into at "
+                      "most %u x %u x %u work-groups",
+                      size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
   const uint32_t threads = block[0] * block[1] * block[2];
   if (code->sub_groups && (threads - 1) / info->warp_size + 1 != code->sub_groups)
@@ -143,7 +155,7 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struc
   for (cl_uint i = 0; i < 3; i++) {
     launch->block[i] = block[i];
     launch->last_block[i] = (uint32_t)(size[i] % block[i]);
-    if (launch->last_block[i] && (code->uniform || code->hidden_offset == UINT32_MAX))
+    if (launch->last_block[i] && uniform)
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
                       "global_work_size[%u] is %zu, which is not a multiple of the local size %u; "
                       "kernel %s was compiled for uniform work-groups",
@@ -160,7 +172,8 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struc
 }
 
 /* Prepares kernel->launch and the parameters that depend on the range. */
-static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, const char *call) {
+static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, bool uneven,
+                             const char *call) {
   cl_context context = kernel->program->context;
   struct rt_launch *launch = &kernel->launch;
   cl_int code = icd_check_arguments(kernel, call);
@@ -178,7 +191,7 @@ static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, co
                                .dynamic_shared_bytes = (uint32_t)shared,
                                .params = kernel->params,
                                .shape = kernel->shape};
-  if ((code = choose_grid(kernel, range, launch, call)))
+  if ((code = choose_grid(kernel, range, uneven, launch, call)))
     return code;
   const int error = rt_launch_check(context->rt, launch);
   if (error)
@@ -227,7 +240,22 @@ cl_int icd_launch_prepare(const struct icd_operation *operation, const char *cal
   cl_kernel kernel = operation->kernel;
   cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
   if (!code)
-    code = prepare_kernel(kernel, &kernel->range, call);
+    code = prepare_kernel(kernel, &kernel->range, true, call);
   kernel->ready = !code;
+  return code;
+}
+
+cl_int icd_suggest_local_size(cl_kernel kernel, const struct icd_given_range *range,
+                              size_t *suggested, const char *call) {
+  icd_lock(&kernel->guard);
+  icd_hold_notify();
+  cl_int code = icd_read_range(kernel, range, &kernel->range, call);
+  if (!code)
+    code = prepare_kernel(kernel, &kernel->range, false, call);
+  for (cl_uint i = 0; !code && i < range->work_dim; i++)
+    suggested[i] = kernel->launch.block[i];
+  kernel->ready = false;
+  icd_unlock(&kernel->guard);
+  icd_release_notify();
   return code;
 }
