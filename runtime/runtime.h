@@ -27,6 +27,7 @@ struct rt_device_info {
   char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
   char identity[56];   /* unique to the board, or "" if unknown; do not publish it unhashed */
   bool emulated;       /* the software Orin */
+  bool checks;         /* the software Orin's check mode, which compares accesses within a grid */
   uint32_t sm_count;   /* NUM_VSMS */
   uint32_t tpc_count;  /* physical TPCs, including disabled ones, for local memory */
   uint32_t sm_version; /* 0x807 */

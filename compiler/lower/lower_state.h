@@ -260,8 +260,8 @@ bool lower_type_is_handle(const struct mangle_type *type);
  * units. Returns NULL if lower_use's expressions are as good. */
 const char *lower_coordinate(struct lower *lower, const struct mangle *mangle, unsigned number,
                              LLVMValueRef value);
+bool lower_is_sampler_literal(const char *symbol); /* the function that creates it */
 /* Handles the call that creates a literal sampler. Returns false for any other call. */
-bool lower_is_sampler_literal(const char *symbol); /* clang's function for them */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 
 /* lower_intrinsic.c, lower_asm.c */

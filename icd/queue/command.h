@@ -138,9 +138,9 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
  * holds the kernel's lock and has called icd_hold_notify. */
 cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call);
 
-/* Returns in suggested a local size that divides the global size of range, as an application may
- * use it for any kernel. It is the size of a launch without one, unless the kernel cannot notice
- * the difference. Returns CL_SUCCESS or the error that the launch would have. */
+/* Returns in suggested the local size of a launch without one; or, if the kernel may not be
+ * launched with that size, a similar one that divides the global size. Returns CL_SUCCESS or the
+ * error that the launch would have. */
 cl_int icd_suggest_local_size(cl_kernel kernel, const struct icd_given_range *range,
                               size_t *suggested, const char *call);
 

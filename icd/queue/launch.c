@@ -8,6 +8,7 @@
 /* Preferred work-items per work-group if the driver chooses: enough warps to hide latency, but
  * few enough that several work-groups fit on an SM. */
 enum { GOOD_GROUP = 256 };
+enum { GROUPS_PER_SM = 16 };               /* which run at the same time, at most */
 #define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 
 /* ---- work-group sizes --------------------------------------------------------------- */
@@ -34,13 +35,16 @@ static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) 
 }
 
 /* Chooses a work-group size, which need not divide the global size if uneven is true. Returns false
- * if no size leaves at most max_grid work-groups. */
+ * if no size is possible that leaves at most max_grid work-groups. */
 static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
                          uint32_t max_threads, const size_t global[3], bool uneven,
                          uint32_t block[3]) {
   uint32_t floor[3]; /* minimum of each dimension, set by the limit on work-groups */
   for (int i = 0; i < 3; i++) {
-    floor[i] = least_divisor(global[i], max_grid[i], base_min(info->max_block[i], max_threads));
+    const uint32_t limit = base_min(info->max_block[i], max_threads);
+    const size_t least =
+        uneven ? (global[i] - 1) / max_grid[i] + 1 : least_divisor(global[i], max_grid[i], limit);
+    floor[i] = least <= limit ? (uint32_t)least : 0;
     if (!floor[i])
       return false;
   }
@@ -70,6 +74,16 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
       block[i] = floor[i];
   }
   return true;
+}
+
+/* Whether a launch with a work-group size that does not divide its global size would be faster.
+ * Such a launch takes another grid after the first, so it must save many work-groups: at least
+ * those that run at the same time. */
+static bool wastes_lanes(const struct rt_device_info *info, const size_t global[3],
+                         const uint32_t block[3]) {
+  const uint32_t threads = block[0] * block[1] * block[2];
+  const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
+  return threads < info->warp_size * 3 / 4 && items / threads > info->sm_count * GROUPS_PER_SM;
 }
 
 /* ---- launches ----------------------------------------------------------------------- */
@@ -138,10 +152,14 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, bool 
   } else if (code->sub_groups) {
     block[0] = code->sub_groups * info->warp_size;
   } else {
-    uneven = uneven && code->ignores_groups && !kernel->local_args;
-    uniform = uniform && !uneven;
-    if (!choose_block(info, info->max_grid, kernel->max_threads, size, uneven, block) &&
-        !choose_block(info, max_grid, kernel->max_threads, size, uneven, block))
+    bool chosen = choose_block(info, info->max_grid, kernel->max_threads, size, false, block) ||
+                  choose_block(info, max_grid, kernel->max_threads, size, false, block);
+    if (uneven && code->ignores_groups && !kernel->local_args && !info->checks &&
+        (!chosen || wastes_lanes(info, size, block))) {
+      chosen = choose_block(info, max_grid, kernel->max_threads, size, true, block);
+      uniform = false;
+    }
+    if (!chosen)
       return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                       "no work-group size divides the global work size %zu x %zu x %zu into at "
                       "most %u x %u x %u work-groups",
@@ -251,7 +269,7 @@ cl_int icd_suggest_local_size(cl_kernel kernel, const struct icd_given_range *ra
   icd_hold_notify();
   cl_int code = icd_read_range(kernel, range, &kernel->range, call);
   if (!code)
-    code = prepare_kernel(kernel, &kernel->range, false, call);
+    code = prepare_kernel(kernel, &kernel->range, !kernel->code->uniform, call);
   for (cl_uint i = 0; !code && i < range->work_dim; i++)
     suggested[i] = kernel->launch.block[i];
   kernel->ready = false;

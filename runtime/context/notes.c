@@ -7,10 +7,11 @@
 
 #include "gpu/nvgpu/emulator_node.h"
 
-bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd) {
+bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd, bool *checks) {
   struct emulator_modes modes = {0};
-  return emulator_fd >= 0 && os->ioctl(emulator_fd, EMULATOR_IOCTL_MODES, &modes) == 0 &&
-         (modes.check || modes.profile);
+  const bool known = emulator_fd >= 0 && os->ioctl(emulator_fd, EMULATOR_IOCTL_MODES, &modes) == 0;
+  *checks = known && modes.check;
+  return known && (modes.check || modes.profile);
 }
 
 /* Errors are ignored: without the note a report only has less detail. */

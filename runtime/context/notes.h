@@ -6,8 +6,8 @@
 #include "runtime/context/context.h"
 #include "runtime/context/module.h"
 
-/* Returns true if check mode or profile mode is on. */
-bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd);
+/* Returns true if check mode or profile mode is on. Sets *checks to whether check mode is. */
+bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd, bool *checks);
 /* Sends the names, parameters and source lines of a module's kernels. */
 void rt_note_module(const struct rt_module *module);
 /* Sends a buffer's name, which contains its number within the context. */

@@ -239,7 +239,7 @@ static int open_nodes(struct rt_device *d) {
   /* A board does not need this node, so every error is ignored. A container or a security module
    * may refuse unknown nodes with EACCES or EPERM. */
   d->emulator_fd = rt_fd_opened(d->os, d->os->open(EMULATOR_NODE_PATH, O_RDWR));
-  d->notes = rt_notes_wanted(d->os, d->emulator_fd);
+  d->notes = rt_notes_wanted(d->os, d->emulator_fd, &d->info.checks);
   return 0;
 }
 

@@ -15,9 +15,9 @@ struct fault_case {
   const char *options; /* NULL: check */
   const char *source;  /* signature: kernel void k(global int *p, ulong n, global int *q) */
   cl_ulong n;
-  size_t global, local;
-  size_t buffer; /* bytes of p and q */
-  bool ends;     /* whether the mistake makes the context unusable */
+  size_t global, local; /* the driver chooses the local size if it is 0 */
+  size_t buffer;        /* bytes of p and q */
+  bool ends;            /* whether the mistake makes the context unusable */
   const char *expected[5];
   cl_mem_flags flags; /* of p */
   bool unwritten;     /* p and q; else zeros */
@@ -278,6 +278,16 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "LDG", "work-item (1,0,0) of group (0,0,0)",
       "this read is not ordered after the write by work-item (0,0,0)"}},
+    {"race at the end of a prime size",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  const ulong i = get_global_id(0); p[i == n ? 5 : i] = (int)i; }",
+     4098,
+     4099,
+     0,
+     4 * 4099,
+     false,
+     {"kernel k +0x", "STG", "data race on global memory at 0x", "this write is not ordered"}},
     {"rows of two groups",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) {\n"
@@ -897,9 +907,9 @@ static void run(const struct fault_case *c) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof p, &p), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 1, sizeof c->n, &c->n), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 2, sizeof q, &q), CL_SUCCESS);
-  CHECK_CL(
-      clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &c->global, &c->local, 0, NULL, NULL),
-      CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &c->global,
+                                  c->local ? &c->local : NULL, 0, NULL, NULL),
+           CL_SUCCESS);
   const cl_int error = clFinish(opencl.queue);
   CHECK_CL(clReleaseMemObject(p), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(q), CL_SUCCESS);

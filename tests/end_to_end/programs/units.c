@@ -13,7 +13,7 @@
 #include "tests/end_to_end/programs/unit_source.h"
 
 enum { FORMAT_AT = 8, UNITS_AT = 48 };
-enum { FORMAT_WHOLE = 9, FORMAT_UNITS = 10, CHANGED = 2 };
+enum { FORMAT_WHOLE = 11, FORMAT_UNITS = 12, CHANGED = 2 };
 
 /* ---- messages of the driver --------------------------------------------------------- */
 
