@@ -38,6 +38,17 @@ static inline unsigned vec_equal(vec a, vec b) {
   return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
 }
 
+/* Returns r, or where it is a NaN the one that the hardware returns: sem_nan64. */
+static inline vec vec_fix_nan(vec r, vec a, vec b, vec c) {
+  const __m512i quiet = _mm512_set1_epi64((int64_t)SEM_F64_QUIET);
+  const vec from[3] = {c, b, a};
+  __m512i nan = _mm512_set1_epi64((int64_t)SEM_F64_NAN);
+  for (unsigned k = 0; k < 3; k++)
+    nan = _mm512_mask_or_epi64(nan, _mm512_cmp_pd_mask(from[k], from[k], _CMP_UNORD_Q),
+                               _mm512_castpd_si512(from[k]), quiet);
+  return _mm512_mask_mov_pd(r, _mm512_cmp_pd_mask(r, r, _CMP_UNORD_Q), _mm512_castsi512_pd(nan));
+}
+
 /* Combines low and high words to doubles. flip has the bits of the high words to invert. */
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {
   const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -71,6 +82,16 @@ static inline unsigned vec_less(vec a, vec b) {
 }
 static inline unsigned vec_equal(vec a, vec b) {
   return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
+}
+
+static inline vec vec_fix_nan(vec r, vec a, vec b, vec c) {
+  const vec quiet = _mm256_castsi256_pd(_mm256_set1_epi64x((int64_t)SEM_F64_QUIET));
+  const vec from[3] = {c, b, a};
+  vec nan = _mm256_castsi256_pd(_mm256_set1_epi64x((int64_t)SEM_F64_NAN));
+  for (unsigned k = 0; k < 3; k++)
+    nan = _mm256_blendv_pd(nan, _mm256_or_pd(from[k], quiet),
+                           _mm256_cmp_pd(from[k], from[k], _CMP_UNORD_Q));
+  return _mm256_blendv_pd(r, nan, _mm256_cmp_pd(r, r, _CMP_UNORD_Q));
 }
 
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {
@@ -115,6 +136,10 @@ static inline unsigned vec_less(vec a, vec b) {
 }
 static inline unsigned vec_equal(vec a, vec b) {
   return a == b;
+}
+
+static inline vec vec_fix_nan(vec r, vec a, vec b, vec c) {
+  return r != r ? sem_f64(sem_nan64(sem_bits64(a), sem_bits64(b), sem_bits64(c))) : r;
 }
 
 static inline void vec_zip(vec v[2], const uint32_t *lo, const uint32_t *hi, uint32_t flip) {

@@ -22,18 +22,6 @@ GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
 GENERAL(dmul, false, sem_f64(a[i]) * sem_f64(b[i]))
 GENERAL(dfma, true, __builtin_fma(sem_f64(a[i]), sem_f64(b[i]), sem_f64(c[i])))
 
-/* What the handlers of common forms call for NaNs. A copy of the general operation in each of them
- * would take the host's registers from the common case. */
-#define OUT_OF_LINE(name)                                                                          \
-  static __attribute__((noinline, cold))                                                           \
-  const struct sm_uop *nan_##name(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {         \
-    return SM_WARP_NAME(name)(w, u, m);                                                            \
-  }
-
-OUT_OF_LINE(dadd)
-OUT_OF_LINE(dmul)
-OUT_OF_LINE(dfma)
-
 /* Loads 2 * VEC lanes of a source: from registers, or the scalar for each. */
 static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                               bool is_scalar, vec splat, unsigned lane, vec v[2]) {
@@ -59,25 +47,38 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
   sm_blend(high, h.l, m);
 }
 
+/* Computes the results r of a common form in vectors. slot is that of the scalar. If fixes is true,
+ * NaNs become those that the hardware returns; the operation has a third operand if third is.
+ * Otherwise sets nan if there are any. */
+#define IN_VECTORS(slot, third, operation, fixes)                                                  \
+  const vec s = (slot) == SM_NO_SLOT ? vec_splat(0) : vec_splat(sem_f64(scalar_pair(w, u, true))); \
+  vec r[SM_LANES / VEC], a[2], b[2], c[2];                                                         \
+  unsigned nan = 0;                                                                                \
+  for (unsigned k = 0; k < SM_LANES / VEC; k += 2) {                                               \
+    vec_source(w, u, 0, false, s, k *VEC, a);                                                      \
+    vec_source(w, u, 1, (slot) == 1, s, k * VEC, b);                                               \
+    vec_source(w, u, 2, (slot) == 2, s, k * VEC, c);                                               \
+    for (unsigned i = 0; i < 2; i++)                                                               \
+      r[k + i] =                                                                                   \
+          (fixes) ? vec_fix_nan(operation, a[i], b[i], (third) ? c[i] : b[i]) : (operation);       \
+    nan |= (fixes) ? 0 : vec_any_nan(r[k], r[k + 1]);                                              \
+  }
+
 /* Handler of a common form, which computes in vectors: rounded to nearest, without absolute values,
- * and with at most one scalar, in slot and not negated. If any result is a NaN, the general handler
- * is called instead. */
-#define FAST(name, general, slot, operation)                                                       \
+ * and with at most one scalar, in slot and not negated. NaNs are rare. The code for them is in a
+ * function of its own, because it needs many of the host's registers. */
+#define FAST(name, third, slot, operation)                                                         \
+  static __attribute__((noinline, cold))                                                           \
+  const struct sm_uop *nan_##name(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {         \
+    IN_VECTORS(slot, third, operation, true)                                                       \
+    (void)nan;                                                                                     \
+    put_vecs(w, u, r, m);                                                                          \
+    return DONE;                                                                                   \
+  }                                                                                                \
   EACH_WARP(name) {                                                                                \
-    const vec s =                                                                                  \
-        (slot) == SM_NO_SLOT ? vec_splat(0) : vec_splat(sem_f64(scalar_pair(w, u, true)));         \
-    vec r[SM_LANES / VEC], a[2], b[2], c[2];                                                       \
-    unsigned nan = 0;                                                                              \
-    for (unsigned k = 0; k < SM_LANES / VEC; k += 2) {                                             \
-      vec_source(w, u, 0, false, s, k *VEC, a);                                                    \
-      vec_source(w, u, 1, (slot) == 1, s, k * VEC, b);                                             \
-      vec_source(w, u, 2, (slot) == 2, s, k * VEC, c);                                             \
-      for (unsigned i = 0; i < 2; i++)                                                             \
-        r[k + i] = operation;                                                                      \
-      nan |= vec_any_nan(r[k], r[k + 1]);                                                          \
-    }                                                                                              \
+    IN_VECTORS(slot, third, operation, false)                                                      \
     if (UNLIKELY(nan))                                                                             \
-      return nan_##general(w, u, m);                                                               \
+      return nan_##name(w, u, m);                                                                  \
     put_vecs(w, u, r, m);                                                                          \
     return DONE;                                                                                   \
   }
@@ -86,13 +87,13 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
 #define VEC_MUL vec_mul(a[i], b[i])
 #define VEC_FMA vec_fma(a[i], b[i], c[i])
 
-FAST(dadd_rr, dadd, SM_NO_SLOT, VEC_ADD)
-FAST(dadd_rs, dadd, 1, VEC_ADD)
-FAST(dmul_rr, dmul, SM_NO_SLOT, VEC_MUL)
-FAST(dmul_rs, dmul, 1, VEC_MUL)
-FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
-FAST(dfma_rsr, dfma, 1, VEC_FMA)
-FAST(dfma_rrs, dfma, 2, VEC_FMA)
+FAST(dadd_rr, false, SM_NO_SLOT, VEC_ADD)
+FAST(dadd_rs, false, 1, VEC_ADD)
+FAST(dmul_rr, false, SM_NO_SLOT, VEC_MUL)
+FAST(dmul_rs, false, 1, VEC_MUL)
+FAST(dfma_rrr, true, SM_NO_SLOT, VEC_FMA)
+FAST(dfma_rsr, true, 1, VEC_FMA)
+FAST(dfma_rrs, true, 2, VEC_FMA)
 
 /* Returns the lanes where the relation of a and b is one of cmp. */
 static inline uint32_t compare_f64(const struct pairs *a, const struct pairs *b, uint32_t cmp) {

@@ -16,14 +16,15 @@
  * CEIL and TRUNC. */
 enum sem_round { SEM_RN, SEM_RM, SEM_RP, SEM_RZ };
 
-#define SEM_F32_SIGN 0x80000000u
-#define SEM_F32_EXP  0x7f800000u
-#define SEM_F32_NAN  0x7fffffffu
-#define SEM_F32_ONE  0x3f800000u
-#define SEM_F64_SIGN 0x8000000000000000ull
-#define SEM_F64_EXP  0x7ff0000000000000ull
-#define SEM_F64_NAN  0xfff8000000000000ull
-#define SEM_F16_NAN  0x7fffu
+#define SEM_F32_SIGN  0x80000000u
+#define SEM_F32_EXP   0x7f800000u
+#define SEM_F32_NAN   0x7fffffffu
+#define SEM_F32_ONE   0x3f800000u
+#define SEM_F64_SIGN  0x8000000000000000ull
+#define SEM_F64_EXP   0x7ff0000000000000ull
+#define SEM_F64_NAN   0xfff8000000000000ull
+#define SEM_F64_QUIET 0x0008000000000000ull
+#define SEM_F16_NAN   0x7fffu
 
 static inline float sem_f32(uint32_t bits) {
   return base_float(bits);
@@ -105,9 +106,11 @@ static inline bool sem_fchk(uint32_t a, uint32_t b) {
 /* Returns the NaN that is the result of a double operation: the first NaN operand, made quiet, or
  * the NaN of an invalid operation. */
 static inline uint64_t sem_nan64(uint64_t a, uint64_t b, uint64_t c) {
-  const uint64_t quiet = 1ull << 51;
   double x = sem_f64(a), y = sem_f64(b), z = sem_f64(c);
-  return x != x ? a | quiet : y != y ? b | quiet : z != z ? c | quiet : SEM_F64_NAN;
+  return x != x   ? a | SEM_F64_QUIET
+         : y != y ? b | SEM_F64_QUIET
+         : z != z ? c | SEM_F64_QUIET
+                  : SEM_F64_NAN;
 }
 
 /* --- formats and exact rounding ----------------------------------------- */
