@@ -122,7 +122,8 @@ struct hidden {
 };
 static_assert(sizeof(hidden) == 80, "struct hidden must have the size that the runtime writes");
 
-/* If all work-groups have the same size, every grid begins at 0 in x. */
+/* If all work-groups have the same size, every grid begins at 0 in x; or the kernel cannot notice its
+ * work-groups, and uses none of the functions that depend on their number. */
 #ifdef OCL_UNIFORM
 #define OCL_FIRST_GROUP_X(h) 0u
 #else

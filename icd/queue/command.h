@@ -139,8 +139,8 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
 cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call);
 
 /* Returns in suggested the local size of a launch without one; or, if the kernel may not be
- * launched with that size, a similar one that divides the global size. Returns CL_SUCCESS or the
- * error that the launch would have. */
+ * launched with that size, one that divides the global size. Returns CL_SUCCESS or the error that a
+ * launch with such a size would have. */
 cl_int icd_suggest_local_size(cl_kernel kernel, const struct icd_given_range *range,
                               size_t *suggested, const char *call);
 

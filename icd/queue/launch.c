@@ -9,6 +9,7 @@
  * few enough that several work-groups fit on an SM. */
 enum { GOOD_GROUP = 256 };
 enum { GROUPS_PER_SM = 16 };               /* which run at the same time, at most */
+enum { SECTOR_WORDS = 8 };                 /* of the cache */
 #define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 
 /* ---- work-group sizes --------------------------------------------------------------- */
@@ -76,14 +77,25 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
   return true;
 }
 
-/* Whether a launch with a work-group size that does not divide its global size would be faster.
- * Such a launch takes another grid after the first, so it must save many work-groups: at least
- * those that run at the same time. */
+/* Likewise, preferably for a launch of one grid. kernel_grid has the kernel's limits. */
+static bool choose_group(const struct rt_device_info *info, const uint32_t kernel_grid[3],
+                         uint32_t max_threads, const size_t global[3], bool uneven,
+                         uint32_t block[3]) {
+  return choose_block(info, info->max_grid, max_threads, global, uneven, block) ||
+         choose_block(info, kernel_grid, max_threads, global, uneven, block);
+}
+
+/* Whether a launch with a work-group size that does not divide its global size would be faster:
+ * because a warp has too few work-items, or because they do not fill sectors with rows of words.
+ * Such a launch takes another grid after the first, so it must have more work-groups than run at
+ * the same time. */
 static bool wastes_lanes(const struct rt_device_info *info, const size_t global[3],
                          const uint32_t block[3]) {
   const uint32_t threads = block[0] * block[1] * block[2];
   const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
-  return threads < info->warp_size * 3 / 4 && items / threads > info->sm_count * GROUPS_PER_SM;
+  return (threads < info->warp_size * 3 / 4 ||
+          (block[0] < SECTOR_WORDS && global[0] > GOOD_GROUP)) &&
+         items / threads > info->sm_count * GROUPS_PER_SM;
 }
 
 /* ---- launches ----------------------------------------------------------------------- */
@@ -152,11 +164,11 @@ static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, bool 
   } else if (code->sub_groups) {
     block[0] = code->sub_groups * info->warp_size;
   } else {
-    bool chosen = choose_block(info, info->max_grid, kernel->max_threads, size, false, block) ||
-                  choose_block(info, max_grid, kernel->max_threads, size, false, block);
+    const uint32_t most = kernel->max_threads;
+    bool chosen = choose_group(info, max_grid, most, size, false, block);
     if (uneven && code->ignores_groups && !kernel->local_args && !info->checks &&
         (!chosen || wastes_lanes(info, size, block))) {
-      chosen = choose_block(info, max_grid, kernel->max_threads, size, true, block);
+      chosen = choose_group(info, max_grid, most, size, true, block);
       uniform = false;
     }
     if (!chosen)

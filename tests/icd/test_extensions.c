@@ -528,8 +528,8 @@ static void queue_hints_are_checked(void **state) {
   }
 }
 
-/* The suggested size is the one that a launch without a local size uses, unless the kernel ignores
- * work-groups (tests/end_to_end/kernels/awkward_sizes.c). */
+/* The suggested size is the one that a launch without a local size uses, unless the kernel cannot
+ * notice work-groups that it must not be launched with (end_to_end/kernels/awkward_sizes.c). */
 static void suggested_local_size_matches_launches(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 4096);

@@ -3,6 +3,7 @@
  * not notice them, the kernels sees_* could.
  */
 #include <CL/cl_ext.h>
+#include <stdbool.h>
 
 #include "tests/end_to_end/opencl.h"
 
@@ -55,69 +56,83 @@ static const struct {
 
 static clGetKernelSuggestedLocalWorkSizeKHR_fn suggest;
 
-static void launch(const struct opencl *opencl, cl_kernel kernel, cl_mem buffer, size_t row) {
+/* Launches a kernel without a local size; and, if the program has non-uniform work-groups, with the
+ * size that the driver suggests. */
+static void launch(const struct opencl *opencl, cl_kernel kernel, cl_mem buffer, size_t row,
+                   bool uniform) {
   static cl_int counts[COUNTS];
+  const cl_int zero = 0;
   const size_t *size = rows[row].size, *offset = rows[row].offset;
   const size_t count = size[0] * size[1] * size[2];
-  char name[32];
-  cl_uint arguments;
-  CHECK_CL(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL), CL_SUCCESS);
-  CHECK_CL(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
-  for (cl_uint i = 0; i < 3; i++) {
-    const cl_ulong start = offset[i];
-    CHECK_CL(clSetKernelArg(kernel, i + 1, sizeof start, &start), CL_SUCCESS);
-  }
-  if (arguments > 4)
-    CHECK_CL(clSetKernelArg(kernel, 4, sizeof(cl_int), NULL), CL_SUCCESS);
-  /* An application may pass the suggested size. */
   size_t suggested[3];
+  char name[32];
+  CHECK_CL(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL), CL_SUCCESS);
+  CHECK_CL(clEnqueueFillBuffer(opencl->queue, buffer, &zero, sizeof zero, 0, sizeof counts, 0, NULL,
+                               NULL),
+           CL_SUCCESS);
   CHECK_CL(suggest(opencl->queue, kernel, 3, offset, size, suggested), CL_SUCCESS);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3 && uniform; i++)
     CHECK(size[i] % suggested[i] == 0);
   CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 3, offset, size, NULL, 0, NULL, NULL),
            CL_SUCCESS);
+  if (!uniform)
+    CHECK_CL(
+        clEnqueueNDRangeKernel(opencl->queue, kernel, 3, offset, size, suggested, 0, NULL, NULL),
+        CL_SUCCESS);
   CHECK_CL(
       clEnqueueReadBuffer(opencl->queue, buffer, CL_TRUE, 0, sizeof counts, counts, 0, NULL, NULL),
       CL_SUCCESS);
+  const int times = uniform ? 1 : 2;
   for (size_t i = 0; i < COUNTS; i++)
-    if (counts[i] != (i < count)) {
+    if (counts[i] != (i < count ? times : 0)) {
       fprintf(stderr, "%s, row %zu: work-item %zu of %zu ran %d times\n", name, row, i, count,
               counts[i]);
       exit(1);
     }
 }
 
-int main(void) {
-  const cl_int zero = 0;
-  struct opencl opencl;
+static void set_arguments(cl_kernel kernel, cl_mem buffer, size_t row) {
+  cl_uint arguments;
+  CHECK_CL(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  for (cl_uint i = 0; i < 3; i++) {
+    const cl_ulong start = rows[row].offset[i];
+    CHECK_CL(clSetKernelArg(kernel, i + 1, sizeof start, &start), CL_SUCCESS);
+  }
+  if (arguments > 4)
+    CHECK_CL(clSetKernelArg(kernel, 4, sizeof(cl_int), NULL), CL_SUCCESS);
+}
+
+static void launch_all(const struct opencl *opencl, const char *options, bool uniform) {
   cl_kernel kernels[KERNELS_MAX];
   cl_uint count;
   cl_int error;
-  opencl_open(&opencl);
-  suggest = (clGetKernelSuggestedLocalWorkSizeKHR_fn)clGetExtensionFunctionAddressForPlatform(
-      opencl.platform, "clGetKernelSuggestedLocalWorkSizeKHR");
-  CHECK(suggest);
-  cl_program program = opencl_program(&opencl, source);
-  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "-cl-std=CL3.0 -cl-uniform-work-group-size",
-                          NULL, NULL),
-           CL_SUCCESS);
+  cl_program program = opencl_program(opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
   CHECK_CL(clCreateKernelsInProgram(program, KERNELS_MAX, kernels, &count), CL_SUCCESS);
   cl_mem buffer =
-      clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, COUNTS * sizeof zero, NULL, &error);
+      clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, COUNTS * sizeof(cl_int), NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
   for (cl_uint i = 0; i < count; i++) {
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-      CHECK_CL(clEnqueueFillBuffer(opencl.queue, buffer, &zero, sizeof zero, 0,
-                                   COUNTS * sizeof zero, 0, NULL, NULL),
-               CL_SUCCESS);
-      launch(&opencl, kernels[i], buffer, row);
+      set_arguments(kernels[i], buffer, row);
+      launch(opencl, kernels[i], buffer, row, uniform);
     }
     CHECK_CL(clReleaseKernel(kernels[i]), CL_SUCCESS);
   }
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+}
+
+int main(void) {
+  struct opencl opencl;
+  opencl_open(&opencl);
+  suggest = (clGetKernelSuggestedLocalWorkSizeKHR_fn)clGetExtensionFunctionAddressForPlatform(
+      opencl.platform, "clGetKernelSuggestedLocalWorkSizeKHR");
+  CHECK(suggest);
+  launch_all(&opencl, "-cl-std=CL3.0 -cl-uniform-work-group-size", true);
+  launch_all(&opencl, "-cl-std=CL3.0", false);
   opencl_close(&opencl);
   return 0;
 }
