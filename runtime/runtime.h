@@ -33,7 +33,7 @@ struct rt_device_info {
   uint32_t sm_version; /* 0x807 */
   uint32_t max_clock_mhz;
   uint32_t warp_size;
-  uint32_t warps_per_sm;
+  uint32_t blocks_per_sm; /* which run at the same time, at most */
   uint32_t max_threads_per_block;
   uint32_t max_block[3];
   uint32_t max_grid[3];

@@ -177,7 +177,7 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
     caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
     caller->uses_active |= lower_call_uses_active(LLVMGetValueName(ref));
     caller->prints |= lower_is_printf(LLVMGetValueName(ref));
-    caller->sees_groups |= lower_call_sees_groups(LLVMGetValueName(ref));
+    caller->sees_groups = caller->sees_groups || lower_call_sees_groups(LLVMGetValueName(ref));
   } else {
     caller->sees_groups = true; /* inline assembly can read any special register */
   }

@@ -153,13 +153,12 @@ bool lower_call_sees_groups(const char *symbol) {
     return false;
   if (!mangle_parse(symbol, &mangle))
     return true;
-  if (!find_group(mangle.base, file, sizeof file))
-    strcpy(file, "");
-  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-    if (!strncmp(file, files[i], strlen(files[i])))
-      return false;
   for (size_t i = 0; i < sizeof core / sizeof core[0]; i++)
     if (!strcmp(mangle.base, core[i]))
+      return false;
+  const bool found = find_group(mangle.base, file, sizeof file);
+  for (size_t i = 0; found && i < sizeof files / sizeof files[0]; i++)
+    if (!strncmp(file, files[i], strlen(files[i])))
       return false;
   return true;
 }

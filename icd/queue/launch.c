@@ -8,8 +8,6 @@
 /* Preferred work-items per work-group if the driver chooses: enough warps to hide latency, but
  * few enough that several work-groups fit on an SM. */
 enum { GOOD_GROUP = 256 };
-enum { GROUPS_PER_SM = 16 };               /* which run at the same time, at most */
-enum { SECTOR_WORDS = 8 };                 /* of the cache */
 #define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 
 /* ---- work-group sizes --------------------------------------------------------------- */
@@ -85,17 +83,17 @@ static bool choose_group(const struct rt_device_info *info, const uint32_t kerne
          choose_block(info, kernel_grid, max_threads, global, uneven, block);
 }
 
-/* Whether a launch with a work-group size that does not divide its global size would be faster:
- * because a warp has too few work-items, or because they do not fill sectors with rows of words.
- * Such a launch takes another grid after the first, so it must have more work-groups than run at
- * the same time. */
+/* Whether a launch would be faster with a work-group size that does not divide its global size,
+ * because a warp has too few work-items, or because they are in rows so short that words do not
+ * fill the cache's sectors. Such a launch takes another grid after the first, so it must have more
+ * work-groups than run at the same time. */
 static bool wastes_lanes(const struct rt_device_info *info, const size_t global[3],
                          const uint32_t block[3]) {
   const uint32_t threads = block[0] * block[1] * block[2];
   const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
   return (threads < info->warp_size * 3 / 4 ||
-          (block[0] < SECTOR_WORDS && global[0] > GOOD_GROUP)) &&
-         items / threads > info->sm_count * GROUPS_PER_SM;
+          (block[0] < info->warp_size / 4 && global[0] > GOOD_GROUP)) &&
+         items / threads > info->sm_count * info->blocks_per_sm;
 }
 
 /* ---- launches ----------------------------------------------------------------------- */

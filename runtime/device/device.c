@@ -161,7 +161,7 @@ static int describe_device(struct rt_device *d) {
   info->sm_version = c.sm_arch_sm_version;
   info->max_clock_mhz = max_clock_mhz(d, &c);
   info->warp_size = GPU_WARP_SIZE;
-  info->warps_per_sm = SM_WARPS;
+  info->blocks_per_sm = SM_BLOCKS;
   info->max_threads_per_block = BLOCK_THREADS_MAX;
   info->max_block[0] = BLOCK_XY_MAX;
   info->max_block[1] = BLOCK_XY_MAX;

@@ -65,8 +65,8 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
   }
 
 /* Handler of a common form, which computes in vectors: rounded to nearest, without absolute values,
- * and with at most one scalar, in slot and not negated. NaNs are rare. The code for them is in a
- * function of its own, because it needs many of the host's registers. */
+ * and with at most one scalar, in slot and not negated. NaNs are rare. A separate function handles
+ * them, because its code needs many of the host's registers. */
 #define FAST(name, third, slot, operation)                                                         \
   static __attribute__((noinline, cold))                                                           \
   const struct sm_uop *nan_##name(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {         \

@@ -206,7 +206,7 @@ int rt_device_open(struct rt_device **device) {
                                             .sm_version = 0x807,
                                             .max_clock_mhz = 1000,
                                             .warp_size = 32,
-                                            .warps_per_sm = 48,
+                                            .blocks_per_sm = 16,
                                             .max_threads_per_block = 1024,
                                             .max_block = {1024, 1024, 64},
                                             .max_grid = {2147483647, 65535, 65535},
