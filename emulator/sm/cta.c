@@ -520,7 +520,7 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
         continue;
       group->state = SM_GROUP_READY;
       group->pc += SM_INSN_BYTES;
-      FOR_MASK(lane, group->mask) {
+      FOR_MASK(lane, bar->reduces ? group->mask : 0) {
         w->bar_count.l[lane] = bar->count;
         w->bar_flag.l[lane] = flag;
       }
@@ -585,6 +585,7 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
   bar->count += (uint32_t)__builtin_popcount(yes);
   bar->all = bar->all && yes == mask;
   bar->any = bar->any || yes;
+  bar->reduces = bar->reduces || request->mode == SM_CTABAR_RED;
   if (request->mode == SM_CTABAR_ARV) {
     try_open_barrier(cta, id);
     return u + 1;

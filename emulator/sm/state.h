@@ -93,6 +93,7 @@ struct sm_bar {
   uint32_t warps;    /* mask of warps that have arrived */
   uint32_t count;    /* lanes that arrived with a true predicate */
   bool whole, all, any;
+  bool reduces;   /* warps read count and a flag: all or any */
   uint8_t reduce; /* enum sm_bar_reduce */
 };
 

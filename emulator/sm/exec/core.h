@@ -58,6 +58,32 @@ SM_HANDLERS(X)
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m)
 #define DONE (u + 1)
 
+/* The same for an instruction that may have a scalar operand, which the body gets as value. A batch
+ * reads it once, unless its bank is bound by a descriptor, which each warp has in its own uniform
+ * registers. */
+#define EACH_WARP_SCALAR(name, value)                                                              \
+  static inline __attribute__((always_inline)) const struct sm_uop *SM_WARP_NAME(name)(            \
+      struct sm_warp * w, const struct sm_uop *u, uint32_t m, uint32_t value);                     \
+  static __attribute__((noinline)) const struct sm_uop *some_##name(                               \
+      struct sm_warp *w, const struct sm_uop *restrict u, uint32_t warps) {                        \
+    FOR_STRIDE(v) {                                                                                \
+      const uint32_t m = exec_mask(v, u);                                                          \
+      if (m)                                                                                       \
+        SM_WARP_NAME(name)(v, u, m, scalar(v, u));                                                 \
+    }                                                                                              \
+    return NEXT;                                                                                   \
+  }                                                                                                \
+  HANDLER(name) {                                                                                  \
+    if (UNLIKELY(!w->all_active || !sm_is_unguarded(u) || u->scalar_kind == SM_BANKS))             \
+      return some_##name(w, u, warps);                                                             \
+    const uint32_t shared = scalar(w, u);                                                          \
+    FOR_STRIDE(v)                                                                                  \
+    SM_WARP_NAME(name)(v, u, SM_ALL_LANES, shared);                                                \
+    return NEXT;                                                                                   \
+  }                                                                                                \
+  const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m,  \
+                                          uint32_t value)
+
 /* Defines a handler that executes an instruction for one warp only, and disbands a batch. The body
  * returns the next uop, or NULL with the warp's event set. */
 #define ONE_WARP(name)                                                                             \
@@ -73,12 +99,13 @@ SM_HANDLERS(X)
   for (struct sm_warp *v = (struct sm_warp *)(w), *const end_##v = sm_warp_after(v, warps);        \
        v != end_##v; v = sm_warp_after(v, 1))
 
-/* The same, with a stride that is read once although the body may write anywhere. */
+/* The same, for bodies that may write anywhere: what the loop needs is in registers, few enough
+ * that most handlers save none. */
 #define FOR_STRIDE(v)                                                                              \
   const size_t stride_##v = w->stride;                                                             \
-  struct sm_warp *const end_##v = sm_warp_after(w, warps);                                         \
-  for (struct sm_warp *v = w; v != end_##v;                                                        \
-       v = (struct sm_warp *)(void *)((uint8_t *)v + stride_##v))
+  uint32_t left_##v = warps;                                                                       \
+  for (struct sm_warp *v = w; left_##v;                                                            \
+       left_##v--, v = (struct sm_warp *)(void *)((uint8_t *)v + stride_##v))
 
 #define REG(offset) ((uint32_t *)(sm_file(w) + (offset)))
 
@@ -123,11 +150,16 @@ static inline const uint32_t *source(const struct sm_warp *w, const struct sm_uo
 /* Returns a source operand with its float sign modifiers and .FTZ applied. */
 static inline const uint32_t *source_f32(const struct sm_warp *w, const struct sm_uop *u,
                                          unsigned slot, struct sm_lanes *t) {
-  const uint32_t *s = source(w, u, slot, t);
-  unsigned mods = u->mods >> (2 * slot) & 3u;
+  const unsigned mods = u->mods >> (2 * slot) & 3u;
+  const uint32_t keep = mods & SM_SRC_ABS ? 0x7fffffffu : ~0u;
+  const uint32_t flip = mods & SM_SRC_NEG ? 0x80000000u : 0;
+  if (u->scalar_slot == slot) {
+    const uint32_t value = (scalar(w, u) & keep) ^ flip;
+    sm_splat(t->l, u->ftz ? sem_flush32(value) : value);
+    return t->l;
+  }
+  const uint32_t *s = REG(u->s[slot]);
   if (mods) {
-    uint32_t keep = mods & SM_SRC_ABS ? 0x7fffffffu : ~0u;
-    uint32_t flip = mods & SM_SRC_NEG ? 0x80000000u : 0;
     FOR_LANES
     t->l[i] = (s[i] & keep) ^ flip;
     s = t->l;

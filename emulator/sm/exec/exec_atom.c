@@ -29,6 +29,21 @@ static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, 
   REG(u->d)[i] = before + old[i];
 }
 
+/* Executes the additions of lanes to several words of one mapping. Returns false, without effect,
+ * if they are in several ones, or if one may fault. */
+static bool add_each(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                     const struct addresses *a) {
+  struct sm_lanes at;
+  const uint32_t *value = REG(u->s[1]);
+  uint32_t *result = REG(u->d);
+  uint8_t *p = one_run(w, a, sizeof *value, true, at.l);
+  if (!p)
+    return false;
+  FOR_MASK(i, m)
+  result[i] = __atomic_fetch_add((uint32_t *)(void *)(p + at.l[i]), value[i], __ATOMIC_SEQ_CST);
+  return true;
+}
+
 /* Local and shared memory need no atomics, because one host thread at a time runs a CTA. The two
  * words of a 64-bit value are place.stride bytes apart. */
 static uint64_t private_load(struct place place, bool wide) {
@@ -97,10 +112,15 @@ EACH_WARP(atom) {
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return raise_misaligned(w, u, m, a.l, bytes, true);
+  const bool adds_words = !u->atom.cas && u->atom.operation == ATOM_ADD && u->atom.type <= ATOM_S32;
   uint64_t differ = 0;
   FOR_LANES
   differ |= a.l[i] ^ a.l[0];
-  if (!differ && !u->atom.cas && u->atom.operation == ATOM_ADD && u->atom.type <= ATOM_S32) {
+  if (adds_words && differ && !u->atom.generic && add_each(w, u, m, &a)) {
+    pred_out(w, u->pd, ~0u, m);
+    return DONE;
+  }
+  if (adds_words && !differ) {
     struct place place = atom_place(w, u, (unsigned)__builtin_ctz(m), a.l[0]);
     if (!place.p)
       return NULL;

@@ -31,17 +31,10 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
   r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
 }
 
-/* Skips an instruction that no lane executes. Divisions and special functions have products for
- * subnormal operands, which are rare. */
-#define SKIP_IF_NONE                                                                               \
-  if (!m)                                                                                          \
-  return DONE
-
 /* Handlers of a sum or product: of two registers, of a register and a scalar, and the general one
  * with signs, rounding and flushing. */
 #define FLOAT2(name, operation, fmz)                                                               \
   EACH_WARP(name##_rr) {                                                                           \
-    SKIP_IF_NONE;                                                                                  \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);                                           \
     FOR_LANES                                                                                      \
@@ -49,11 +42,10 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
     CANONICAL(r);                                                                                  \
     RESULT_END;                                                                                    \
   }                                                                                                \
-  EACH_WARP(name##_rs) {                                                                           \
-    SKIP_IF_NONE;                                                                                  \
+  EACH_WARP_SCALAR(name##_rs, value) {                                                             \
     RESULT(u->d);                                                                                  \
     const uint32_t *a = REG(u->s[0]);                                                              \
-    const float b = F(scalar(w, u));                                                               \
+    const float b = F(value);                                                                      \
     FOR_LANES                                                                                      \
     r[i] = sem_bits32(F(a[i]) operation b);                                                        \
     CANONICAL(r);                                                                                  \
@@ -112,20 +104,20 @@ EACH_WARP(ffma_neg) {
   RESULT_END;
 }
 
-EACH_WARP(ffma_rsr) {
+EACH_WARP_SCALAR(ffma_rsr, value) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
-  const float b = F(scalar(w, u));
+  const float b = F(value);
   FOR_LANES
   r[i] = sem_bits32(__builtin_fmaf(F(a[i]), b, F(c[i])));
   CANONICAL(r);
   RESULT_END;
 }
 
-EACH_WARP(ffma_rrs) {
+EACH_WARP_SCALAR(ffma_rrs, value) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
-  const float c = F(scalar(w, u));
+  const float c = F(value);
   FOR_LANES
   r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), c));
   CANONICAL(r);
@@ -236,6 +228,12 @@ EACH_WARP(fsetp) {
   const uint32_t p = compare_f32(w, u), q = PP;
   pred_out(w, u->pd, sem_bop(u->compare.combine, p, q), m);
   pred_out(w, u->pe, sem_bop(u->compare.combine, ~p, q), m);
+  return DONE;
+}
+
+/* FSETP whose result depends on no other predicate and goes to one. */
+EACH_WARP(fsetp_one) {
+  pred_out(w, u->pd, compare_f32(w, u), m);
   return DONE;
 }
 

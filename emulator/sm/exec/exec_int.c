@@ -31,9 +31,9 @@ EACH_WARP(mov_reg) {
   RESULT_END;
 }
 
-EACH_WARP(mov_scalar) {
+EACH_WARP_SCALAR(mov_scalar, value) {
   RESULT(u->d);
-  sm_splat(r, scalar(w, u));
+  sm_splat(r, value);
   RESULT_END;
 }
 
@@ -66,10 +66,9 @@ EACH_WARP(iadd3_rrr) {
   RESULT_END;
 }
 
-EACH_WARP(iadd3_rsr) {
+EACH_WARP_SCALAR(iadd3_rsr, b) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
-  const uint32_t b = scalar(w, u);
   FOR_LANES
   r[i] = a[i] + b + c[i];
   RESULT_END;
@@ -119,10 +118,10 @@ EACH_WARP(iadd_cc) {
   RESULT_END;
 }
 
-EACH_WARP(iadd_cc_rs) {
+EACH_WARP_SCALAR(iadd_cc_rs, value) {
   RESULT(u->d);
   struct sm_lanes b;
-  sm_splat(b.l, scalar(w, u));
+  sm_splat(b.l, value);
   const uint32_t carries = sm_add_carry_out(r, REG(u->s[0]), b.l);
   pred_out(w, u->pd, carries, m);
   RESULT_END;
@@ -135,10 +134,10 @@ EACH_WARP(iadd_x) {
   RESULT_END;
 }
 
-EACH_WARP(iadd_x_rs) {
+EACH_WARP_SCALAR(iadd_x_rs, value) {
   RESULT(u->d);
   struct sm_lanes b;
-  sm_splat(b.l, scalar(w, u));
+  sm_splat(b.l, value);
   sm_add_carries(r, REG(u->s[0]), b.l, PP);
   RESULT_END;
 }
@@ -151,10 +150,9 @@ EACH_WARP(imad_rrr) {
   RESULT_END;
 }
 
-EACH_WARP(imad_rsr) {
+EACH_WARP_SCALAR(imad_rsr, b) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
-  const uint32_t b = scalar(w, u);
   FOR_LANES
   r[i] = a[i] * b + c[i];
   RESULT_END;
@@ -263,25 +261,36 @@ EACH_WARP(lop3) {
   RESULT_END;
 }
 
-/* Handlers of LOP3 with common truth tables and without a destination predicate. */
+/* Handlers of LOP3 with common truth tables and without a destination predicate. expression is one
+ * of the words a, b and c. */
 #define LOP3(name, expression)                                                                     \
-  EACH_WARP(name) {                                                                                \
+  EACH_WARP_SCALAR(name, value) {                                                                  \
     RESULT(u->d);                                                                                  \
-    struct sm_lanes t;                                                                             \
-    const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);                 \
-    (void)c;                                                                                       \
-    FOR_LANES                                                                                      \
-    r[i] = expression;                                                                             \
+    const uint32_t *first = REG(u->s[0]), *third = REG(u->s[2]);                                   \
+    if (u->scalar_slot == 1) {                                                                     \
+      FOR_LANES {                                                                                  \
+        const uint32_t a = first[i], b = value, c = third[i];                                      \
+        (void)c;                                                                                   \
+        r[i] = expression;                                                                         \
+      }                                                                                            \
+    } else {                                                                                       \
+      const uint32_t *second = REG(u->s[1]);                                                       \
+      FOR_LANES {                                                                                  \
+        const uint32_t a = first[i], b = second[i], c = third[i];                                  \
+        (void)c;                                                                                   \
+        r[i] = expression;                                                                         \
+      }                                                                                            \
+    }                                                                                              \
     RESULT_END;                                                                                    \
   }
 
-LOP3(lop3_and, a[i] & b[i])
-LOP3(lop3_or, a[i] | b[i])
-LOP3(lop3_xor, a[i] ^ b[i])
-LOP3(lop3_xor3, a[i] ^ b[i] ^ c[i])
-LOP3(lop3_or3, a[i] | b[i] | c[i])
-LOP3(lop3_select, (a[i] & b[i]) | (~a[i] & c[i]))
-LOP3(lop3_majority, (a[i] & b[i]) | (a[i] & c[i]) | (b[i] & c[i]))
+LOP3(lop3_and, a &b)
+LOP3(lop3_or, a | b)
+LOP3(lop3_xor, a ^ b)
+LOP3(lop3_xor3, a ^ b ^ c)
+LOP3(lop3_or3, a | b | c)
+LOP3(lop3_select, (a & b) | (~a & c))
+LOP3(lop3_majority, (a & b) | (a & c) | (b & c))
 
 /* Handlers of the common forms of SHF, which shift one word. by_immediate and by_count are
  * expressions of the word v and the count n. The count is an immediate below 32, or the value of b,
@@ -325,22 +334,31 @@ EACH_WARP(shf) {
   RESULT_END;
 }
 
-/* SHF whose result has bits of both words: shifted by an immediate from 1 to 31. */
-EACH_WARP(shf_known) {
+/* SHF of two words by an immediate from 1 to 31, to the left or to the right. */
+EACH_WARP(shf_left) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
-  const uint32_t n = u->imm, rest = 32 - n;
-  if (a == c) { /* a rotation */
-    const uint32_t right = u->shift.right ? n : rest;
-    FOR_LANES
-    r[i] = a[i] >> right | a[i] << (32 - right);
-  } else if (u->shift.right) {
-    FOR_LANES
-    r[i] = a[i] >> n | c[i] << rest;
-  } else {
-    FOR_LANES
-    r[i] = c[i] << n | a[i] >> rest;
-  }
+  const uint32_t n = u->imm;
+  FOR_LANES
+  r[i] = c[i] << n | a[i] >> (32 - n);
+  RESULT_END;
+}
+EACH_WARP(shf_right) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const uint32_t n = u->imm;
+  FOR_LANES
+  r[i] = a[i] >> n | c[i] << (32 - n);
+  RESULT_END;
+}
+
+/* SHF of a word and itself to the right, by an immediate from 1 to 31. */
+EACH_WARP(shf_rotate) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]);
+  const uint32_t n = u->imm;
+  FOR_LANES
+  r[i] = a[i] >> (n & 31) | a[i] << (-n & 31);
   RESULT_END;
 }
 
@@ -384,32 +402,25 @@ EACH_WARP(isetp) {
   return DONE;
 }
 
-/* ISETP without .EX whose result depends on no other predicate and goes to one. */
-EACH_WARP(isetp_one) {
+/* ISETP without .EX whose result depends on no other predicate and goes to one. All relations are
+ * "more" or "equal", perhaps with operands exchanged or the result inverted. */
+EACH_WARP_SCALAR(isetp_one, value) {
   struct sm_lanes t;
-  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u;
-  uint32_t p;
-  switch (u->isetp.compare) {
-  case SEM_CMP_LESS:
-    p = sm_mask_more(b, a, flip);
-    break;
-  case SEM_CMP_GREATER | SEM_CMP_EQUAL:
-    p = ~sm_mask_more(b, a, flip);
-    break;
-  case SEM_CMP_GREATER:
-    p = sm_mask_more(a, b, flip);
-    break;
-  case SEM_CMP_LESS | SEM_CMP_EQUAL:
-    p = ~sm_mask_more(a, b, flip);
-    break;
-  case SEM_CMP_EQUAL:
-    p = sm_mask_same(a, b);
-    break;
-  default:
-    p = ~sm_mask_same(a, b);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
+  const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u, compare = u->isetp.compare;
+  if (u->scalar_slot == 1) {
+    sm_splat(t.l, value);
+    b = t.l;
   }
-  pred_out(w, u->pd, p, m);
+  uint32_t p;
+  if (compare == SEM_CMP_EQUAL || compare == (SEM_CMP_LESS | SEM_CMP_GREATER))
+    p = sm_mask_same(a, b);
+  else if (compare == SEM_CMP_GREATER || compare == (SEM_CMP_LESS | SEM_CMP_EQUAL))
+    p = sm_mask_more(a, b, flip);
+  else
+    p = sm_mask_more(b, a, flip);
+  const bool inverted = compare & (compare - 1); /* two of the three relations */
+  pred_out(w, u->pd, inverted ? ~p : p, m);
   return DONE;
 }
 

@@ -85,22 +85,6 @@ static inline void scatter_words(const struct sm_warp *w, unsigned s, uint8_t *p
   }
 }
 
-/* Returns the host address of the lowest address, or NULL if the accesses are not in one mapping.
- * Sets at to the offsets from it, which are below 2^31. */
-static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
-                               bool write, uint32_t *at) {
-  uint64_t min = a->l[0], max = a->l[0];
-  FOR_LANES {
-    min = a->l[i] < min ? a->l[i] : min;
-    max = a->l[i] > max ? a->l[i] : max;
-  }
-  if (max - min > INT32_MAX)
-    return NULL;
-  FOR_LANES
-  at[i] = (uint32_t)(a->l[i] - min);
-  return sm_global(w->cta, min, max - min + bytes, write);
-}
-
 /* Like one_run, for lanes that all execute. Returns NULL also if the high words of the addresses
  * differ or an address is misaligned. */
 static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
@@ -124,48 +108,18 @@ static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const
 
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
-/* The pattern of the addresses in each half of the lanes: consecutive with a step, all the same, or
- * any. Halves count because work-groups often have rows of 16 work-items. */
-struct halves {
-  enum pattern pattern[2];
-};
-static inline struct halves halves_of(const uint32_t *v, uint32_t step) {
-  struct halves h;
-  for (unsigned k = 0; k < 2; k++, v += SM_HALF) {
-    const bool same = v[0] == v[1]; /* one test suffices, because either excludes the other */
-    h.pattern[k] = same && sm_is_same(v)                 ? PATTERN_SAME
-                   : !same && step && sm_is_row(v, step) ? PATTERN_UNIT
-                                                         : PATTERN_ANY;
-  }
-  return h;
+/* Work-groups often have rows of 16 work-items, so each half of a warp accesses a row, or all its
+ * lanes the same element. Sets *step to the distance of the lanes' addresses, or of the registers
+ * that they are computed from: unit or 0. Returns false if it is another one, or none. */
+static inline bool is_half_pattern(const uint32_t *v, uint32_t unit, uint32_t *step) {
+  *step = v[1] - v[0];
+  return (*step == 0 || *step == unit) && sm_is_row(v, *step);
 }
 
-/* Returns the pattern of all lanes. */
-static inline enum pattern pattern_of(struct halves h, const uint32_t *v, uint32_t step) {
-  const uint32_t distance = h.pattern[0] == PATTERN_UNIT ? step * SM_HALF : 0;
-  return h.pattern[0] == h.pattern[1] && v[SM_HALF] - v[0] == distance ? h.pattern[0] : PATTERN_ANY;
-}
-
-/* Returns whether all addresses have the same high word, also those between the first and the last
- * byte of a row. */
-static inline bool is_one_high(const uint32_t *lo, const uint32_t *hi) {
-  const uint32_t last = UINT32_MAX - SM_LANES * 16;
-  return sm_is_same(hi) && sm_is_same(hi + SM_HALF) && hi[0] == hi[SM_HALF] && lo[0] <= last &&
-         lo[SM_HALF] <= last;
-}
-
-/* Returns whether load_half does such a load: one element of whole words for all lanes of the half,
- * or consecutive words. */
-static inline bool is_half_load(enum pattern pattern, enum size size) {
-  return (pattern == PATTERN_SAME && size >= SIZE_32) ||
-         (pattern == PATTERN_UNIT && size == SIZE_32);
-}
-static inline uint32_t half_bytes(enum pattern pattern, uint32_t bytes) {
-  return pattern == PATTERN_UNIT ? SM_HALF * bytes : bytes;
-}
-static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, enum pattern pattern,
+/* Loads consecutive words for half a warp, or the same element for all its lanes. */
+static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, bool is_row,
                              uint32_t bytes) {
-  if (pattern == PATTERN_UNIT) {
+  if (is_row) {
     memcpy(REG(d), p, SM_HALF * sizeof(uint32_t));
     return;
   }
@@ -174,6 +128,38 @@ static inline void load_half(struct sm_warp *w, unsigned d, const uint8_t *p, en
     const uint32_t value = load_word(p + 4 * k, SIZE_32);
     FOR_HALF
     r[i] = value;
+  }
+}
+
+/* Extends 32 elements of 8 or 16 bits. */
+static inline void load_narrow(uint32_t *r, const uint8_t *p, enum size size) {
+  uint8_t byte[SM_LANES];
+  uint16_t half[SM_LANES];
+  memcpy(byte, p, sizeof byte);
+  if (size == SIZE_U8) {
+    FOR_LANES
+    r[i] = byte[i];
+  } else if (size == SIZE_S8) {
+    FOR_LANES
+    r[i] = (uint32_t)(int8_t)byte[i];
+  } else {
+    memcpy(half, p, sizeof half);
+    FOR_LANES
+    r[i] = size == SIZE_U16 ? half[i] : (uint32_t)(int16_t)half[i];
+  }
+}
+
+static inline void store_narrow(uint8_t *p, const uint32_t *r, enum size size) {
+  uint8_t byte[SM_LANES];
+  uint16_t half[SM_LANES];
+  if (size <= SIZE_S8) {
+    FOR_LANES
+    byte[i] = (uint8_t)r[i];
+    memcpy(p, byte, sizeof byte);
+  } else {
+    FOR_LANES
+    half[i] = (uint16_t)r[i];
+    memcpy(p, half, sizeof half);
   }
 }
 
@@ -195,8 +181,7 @@ static inline void load_row(struct sm_lanes *r, const uint8_t *p, enum size size
     sm_unzip(r[1].l, r[3].l, odd);
     break;
   default:
-    for (unsigned i = 0; i < SM_LANES; i++)
-      r->l[i] = load_word(p + i * size_bytes[size], size);
+    load_narrow(r->l, p, size);
   }
 }
 
@@ -216,8 +201,7 @@ static inline void store_row(const struct sm_lanes *r, uint8_t *p, enum size siz
     sm_zip(p + 2 * SM_REG_BYTES, even[1].l, odd[1].l);
     break;
   default:
-    for (unsigned i = 0; i < SM_LANES; i++)
-      store_word(p + i * size_bytes[size], r->l[i], size);
+    store_narrow(p, r->l, size);
   }
 }
 
@@ -242,7 +226,7 @@ static inline struct span span_of(uint32_t m) {
   return (struct span){first, SM_LANES - (unsigned)__builtin_clz(rest), (rest & (rest + 1)) == 0};
 }
 
-/* Returns the pattern of the lanes of m, as halves_of does for 16 lanes. A single lane is a row.
+/* Returns the pattern of the addresses of the lanes of m. A single lane is a row.
  * The first two lanes exclude all patterns but one. */
 static inline enum pattern pattern_of_some(const uint32_t *v, uint32_t step, uint32_t m) {
   const unsigned first = (unsigned)__builtin_ctz(m);
@@ -402,23 +386,25 @@ static inline const struct sm_uop *access_some(struct sm_warp *w, const struct s
 SOME(load_global_some, access_some, false)
 SOME(store_global_some, access_some, true)
 
-/* Loads for all lanes by halves. Returns false, without effect, if load_half does not do such loads
- * or if one of them may fault. */
-static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, struct halves h,
-                               const uint32_t *lo, const uint32_t *hi) {
+/* Loads whole words for all lanes, whose addresses have the high word hi, by halves. Returns false,
+ * without effect, if the addresses are others or a load may fault. */
+static inline bool load_halves(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
+                               uint32_t hi, uint32_t bytes) {
   const uint64_t term = uniform_term(w, u);
-  const uint32_t bytes = size_bytes[u->memory.size];
   const uint8_t *p[2];
+  uint32_t step[2];
   for (unsigned k = 0; k < 2; k++) {
-    const uint64_t base = sem_pair(lo[k * SM_HALF], hi[0]) + term;
-    if (!is_half_load(h.pattern[k], u->memory.size) || base & (bytes - 1))
+    const uint32_t *v = lo + k * SM_HALF;
+    const uint64_t base = sem_pair(v[0], hi) + term;
+    if (!is_half_pattern(v, bytes == 4 ? 4 : 0, &step[k]) || !ends_in_word(v[0]) ||
+        base & (bytes - 1))
       return false;
-    p[k] = sm_global(w->cta, base, half_bytes(h.pattern[k], bytes), false);
+    p[k] = sm_global(w->cta, base, step[k] ? SM_HALF * 4 : bytes, false);
     if (UNLIKELY(!p[k]))
       return false;
   }
   for (unsigned k = 0; k < 2; k++)
-    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], h.pattern[k], bytes);
+    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], step[k] != 0, bytes);
   return true;
 }
 
@@ -445,35 +431,42 @@ static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, con
   return p;
 }
 
+/* Loads for all lanes, whose addresses are not one row. Out of line, so that a load of rows saves
+ * fewer registers of the host. */
+static __attribute__((noinline)) const struct sm_uop *load_global_all(struct sm_warp *w,
+                                                                      const struct sm_uop *u) {
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+  if (LIKELY(sm_is_uniform(hi))) {
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    const bool is_same = lo[0] == lo[SM_LANES - 1] && sm_is_uniform(lo) && !(base & (bytes - 1));
+    const uint8_t *p = is_same ? sm_global(w->cta, base, bytes, false) : NULL;
+    if (p) {
+      load_same(REGS(u->d), p, size);
+      return DONE;
+    }
+    if (size == SIZE_32 ? load_halves(w, u, lo, hi[0], 4)
+                        : size > SIZE_32 && load_halves(w, u, lo, hi[0], bytes))
+      return DONE;
+  }
+  struct sm_lanes at;
+  const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
+  if (UNLIKELY(!p))
+    return access_any(w, u, SM_ALL_LANES, false);
+  gather_words(w, u->d, p, at.l, size, SM_ALL_LANES);
+  return DONE;
+}
+
 EACH_WARP(ld_global) {
   if (UNLIKELY(m != SM_ALL_LANES || u->memory.narrow))
     return load_global_some(w, u, m);
   const enum size size = u->memory.size;
-  const uint32_t bytes = size_bytes[size];
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-  const uint8_t *p = global_row(w, u, lo, hi, bytes, false);
-  if (LIKELY(p != NULL)) {
-    load_row(REGS(u->d), p, size);
-    return DONE;
-  }
-  if (LIKELY(is_one_high(lo, hi))) {
-    const struct halves halves = halves_of(lo, bytes);
-    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-    if (pattern_of(halves, lo, bytes) == PATTERN_SAME && LIKELY(!(base & (bytes - 1)))) {
-      p = sm_global(w->cta, base, bytes, false);
-      if (LIKELY(p != NULL)) {
-        load_same(REGS(u->d), p, size);
-        return DONE;
-      }
-    } else if (load_halves(w, u, halves, lo, hi)) {
-      return DONE;
-    }
-  }
-  struct sm_lanes at;
-  p = near_run(w, u, lo, hi, bytes, false, at.l);
-  if (UNLIKELY(!p))
-    return access_any(w, u, m, false);
-  gather_words(w, u->d, p, at.l, size, m);
+  const uint8_t *p = global_row(w, u, lo, hi, size_bytes[size], false);
+  if (!p)
+    return load_global_all(w, u);
+  load_row(REGS(u->d), p, size);
   return DONE;
 }
 
@@ -526,15 +519,6 @@ EACH_WARP(st_generic) {
 
 /* --- shared and local ------------------------------------------------------ */
 
-/* Returns the pattern of the 32-bit addresses of all lanes and of their halves, which it finds in
- * the registers that the addresses are computed from. */
-static inline enum pattern pattern32(const struct sm_uop *u, const uint32_t *a, uint32_t bytes,
-                                     struct halves *halves) {
-  const uint32_t step = bytes >> u->memory.scale;
-  *halves = halves_of(a, step << u->memory.scale == bytes ? step : 0);
-  return pattern_of(*halves, a, step);
-}
-
 static inline uint32_t address32(const struct sm_warp *w, const struct sm_uop *u, uint32_t value) {
   return (value << u->memory.scale) + REG(u->memory.uniform)[0] + (uint32_t)u->memory.offset;
 }
@@ -545,64 +529,94 @@ static inline uint8_t *shared_place(const struct sm_warp *w, uint32_t at, uint32
   return (uint64_t)at + bytes <= w->shared_bytes && !(at & (alignment - 1)) ? w->shared + at : NULL;
 }
 
-/* Loads for all lanes from one row, from one address, or by halves. Returns false, without effect,
- * if the addresses are others or if a load may fault. */
-static inline bool load_shared_rows(struct sm_warp *w, const struct sm_uop *u, enum size size) {
-  const uint32_t *a = REG(u->s[0]), bytes = size_bytes[size];
-  struct halves halves;
-  const enum pattern pattern = pattern32(u, a, bytes, &halves);
-  const uint32_t at = address32(w, u, a[0]);
-  if (pattern != PATTERN_ANY) {
-    const uint8_t *p =
-        shared_place(w, at, pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes, bytes);
-    if (UNLIKELY(!p))
+/* Returns the distance of the registers of lanes whose shared addresses are consecutive elements,
+ * or 0 if there is none. */
+static inline uint32_t register_step(const struct sm_uop *u, uint32_t bytes) {
+  const uint32_t step = bytes >> u->memory.scale;
+  return step << u->memory.scale == bytes ? step : 0;
+}
+
+/* Finds the places of words that each half of a warp accesses: in a row, or, if *step is 0, all the
+ * same. Returns false if the addresses are others or if the access may fault. */
+static inline bool shared_halves(const struct sm_warp *w, const struct sm_uop *u, uint32_t unit,
+                                 uint32_t bytes, uint8_t **p, uint32_t *step) {
+  const uint32_t *a = REG(u->s[0]);
+  for (unsigned k = 0; k < 2; k++, a += SM_HALF) {
+    if (!is_half_pattern(a, unit, &step[k]))
       return false;
-    if (pattern == PATTERN_UNIT)
-      load_row(REGS(u->d), p, size);
-    else
-      load_same(REGS(u->d), p, size);
-    return true;
-  }
-  const uint8_t *p[2];
-  for (unsigned k = 0; k < 2; k++) {
-    if (!is_half_load(halves.pattern[k], size))
-      return false;
-    p[k] = shared_place(w, address32(w, u, a[k * SM_HALF]), half_bytes(halves.pattern[k], bytes),
-                        bytes);
+    p[k] = shared_place(w, address32(w, u, a[0]), step[k] ? SM_HALF * bytes : bytes, bytes);
     if (UNLIKELY(!p[k]))
       return false;
   }
-  for (unsigned k = 0; k < 2; k++)
-    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], halves.pattern[k], bytes);
   return true;
 }
 
-EACH_WARP(ld_shared) {
+/* Returns the place of the row that all lanes access, or NULL. */
+static inline uint8_t *shared_row(const struct sm_warp *w, const struct sm_uop *u, uint32_t bytes) {
+  const uint32_t *a = REG(u->s[0]), step = register_step(u, bytes);
+  return step && a[SM_HALF] - a[0] == step * SM_HALF && sm_is_row(a, step) &&
+                 sm_is_row(a + SM_HALF, step)
+             ? shared_place(w, address32(w, u, a[0]), SM_LANES * bytes, bytes)
+             : NULL;
+}
+
+/* Loads for the lanes of m. Out of line, like load_global_all. */
+static __attribute__((noinline)) const struct sm_uop *
+load_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
   struct sm_lanes at;
-  if (LIKELY(m == SM_ALL_LANES) && load_shared_rows(w, u, size))
-    return DONE;
-  if (!shared_addresses(w, u, m, size_bytes[size], false, at.l))
+  uint8_t *p[2];
+  uint32_t step[2];
+  if (m == SM_ALL_LANES && size != SIZE_32) {
+    const uint8_t *row = shared_row(w, u, bytes);
+    if (row) {
+      load_row(REGS(u->d), row, size);
+      return DONE;
+    }
+    if (shared_halves(w, u, 0, bytes, p, step) && (size > SIZE_32 || p[0] == p[1])) {
+      if (p[0] == p[1])
+        load_same(REGS(u->d), p[0], size);
+      for (unsigned k = 0; k < 2 && p[0] != p[1]; k++)
+        load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], false, bytes);
+      return DONE;
+    }
+  }
+  if (!shared_addresses(w, u, m, bytes, false, at.l))
     return NULL;
   gather_words(w, u->d, w->shared, at.l, size, m);
   return DONE;
 }
 
-EACH_WARP(st_shared) {
+EACH_WARP(ld_shared) {
+  enum { BYTES = 4 };
+  uint8_t *p[2];
+  uint32_t step[2];
+  if (UNLIKELY(m != SM_ALL_LANES || u->memory.size != SIZE_32 ||
+               !shared_halves(w, u, register_step(u, BYTES), BYTES, p, step)))
+    return load_shared_any(w, u, m);
+  for (unsigned k = 0; k < 2; k++)
+    load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], step[k] != 0, BYTES);
+  return DONE;
+}
+
+/* Stores for the lanes of m, whose addresses are not one row. */
+static __attribute__((noinline)) const struct sm_uop *
+store_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const enum size size = u->memory.size;
-  const uint32_t *a = REG(u->s[0]), bytes = size_bytes[size];
-  struct halves halves;
   struct sm_lanes at;
-  if (LIKELY(m == SM_ALL_LANES) && pattern32(u, a, bytes, &halves) == PATTERN_UNIT) {
-    uint8_t *p = shared_place(w, address32(w, u, a[0]), SM_LANES * bytes, bytes);
-    if (LIKELY(p != NULL)) {
-      store_row(REGS(u->s[1]), p, size);
-      return DONE;
-    }
-  }
-  if (!shared_addresses(w, u, m, bytes, true, at.l))
+  if (!shared_addresses(w, u, m, size_bytes[size], true, at.l))
     return NULL;
   scatter_words(w, u->s[1], w->shared, at.l, size, m);
+  return DONE;
+}
+
+EACH_WARP(st_shared) {
+  const enum size size = u->memory.size;
+  uint8_t *p = m == SM_ALL_LANES ? shared_row(w, u, size_bytes[size]) : NULL;
+  if (!p)
+    return store_shared_any(w, u, m);
+  store_row(REGS(u->s[1]), p, size);
   return DONE;
 }
 
@@ -670,7 +684,8 @@ static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64
 
 /* LDC and ULDC. s[0] and ldc.uniform are the index registers. PTX leaves misaligned addresses
  * undefined in all spaces; they fault here. */
-EACH_WARP(ldc) {
+static __attribute__((noinline)) const struct sm_uop *
+load_constant_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const enum size size = u->ldc.size;
   const enum size part = size <= SIZE_32 ? size : SIZE_32;
   const unsigned words = size == SIZE_64 ? 2 : 1;
@@ -699,5 +714,16 @@ EACH_WARP(ldc) {
   }
   for (unsigned k = 0; k < words; k++)
     sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
+  return DONE;
+}
+
+EACH_WARP(ldc) {
+  const enum size size = u->ldc.size, part = size <= SIZE_32 ? size : SIZE_32;
+  const uint32_t *index = REG(u->s[0]);
+  const uint32_t at = index[0] + REG(u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
+  if (UNLIKELY(m != SM_ALL_LANES || at & (size_bytes[size] - 1u) || !sm_is_uniform(index)))
+    return load_constant_any(w, u, m);
+  for (unsigned k = 0; k < (size == SIZE_64 ? 2 : 1); k++)
+    sm_splat(REG(u->d + k * SM_REG_BYTES), bank_value(w, u->ldc.bank, (uint64_t)at + 4 * k, part));
   return DONE;
 }

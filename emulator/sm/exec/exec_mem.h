@@ -85,6 +85,22 @@ static inline uint64_t address_bits(const struct addresses *a) {
   return bits;
 }
 
+/* Returns the host address of the lowest address, or NULL if the accesses are not in one mapping.
+ * Sets at to the offsets from it, which are below 2^31. */
+static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
+                               bool write, uint32_t *at) {
+  uint64_t min = a->l[0], max = a->l[0];
+  FOR_LANES {
+    min = a->l[i] < min ? a->l[i] : min;
+    max = a->l[i] > max ? a->l[i] : max;
+  }
+  if (max - min > INT32_MAX)
+    return NULL;
+  FOR_LANES
+  at[i] = (uint32_t)(a->l[i] - min);
+  return sm_global(w->cta, min, max - min + bytes, write);
+}
+
 static inline const struct sm_uop *raise_misaligned(struct sm_warp *w, const struct sm_uop *u,
                                                     uint32_t m, const uint64_t *a, uint32_t bytes,
                                                     bool write) {

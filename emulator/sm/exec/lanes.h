@@ -191,8 +191,17 @@ static inline int sm_is_uniform(const uint32_t *v) {
  * modulo 2^32. */
 static inline int sm_is_pair_row(const uint32_t *lo, const uint32_t *hi, uint32_t step) {
 #if defined(__AVX512F__)
-  return sm_is_row(lo, step) && sm_is_row(lo + SM_HALF, step) && sm_is_same(hi) &&
-         sm_is_same(hi + SM_HALF) && hi[0] == hi[SM_HALF] && lo[SM_HALF] - lo[0] == step * SM_HALF;
+  enum { OR_XOR = 0xf6 }; /* of three operands: the first one, or the XOR of the others */
+  const __m512i by = _mm512_set1_epi32((int)step), first = _mm512_set1_epi32((int)lo[0]);
+  const __m512i h = _mm512_set1_epi32((int)hi[0]);
+  __m512i differ = _mm512_setzero_si512();
+  for (unsigned k = 0; k < SM_LANES; k += SM_HALF) {
+    const __m512i row =
+        _mm512_add_epi32(first, _mm512_mullo_epi32(_mm512_load_si512(sm_lane_index + k), by));
+    differ = _mm512_ternarylogic_epi32(differ, _mm512_load_si512(lo + k), row, OR_XOR);
+    differ = _mm512_ternarylogic_epi32(differ, _mm512_load_si512(hi + k), h, OR_XOR);
+  }
+  return _mm512_test_epi32_mask(differ, differ) == 0;
 #elif defined(__AVX2__)
   enum { VECTORS = SM_LANES / 8 };
   const __m256i *const index = (const __m256i *)(const void *)sm_lane_index;

@@ -52,11 +52,28 @@ static unsigned choose_product(struct sm_uop *u, unsigned handler) {
   return SM_H_shl;
 }
 
+/* The high word of a sum: a product with RZ, plus c and a carry. */
+static unsigned choose_high_sum(struct sm_uop *u, unsigned handler) {
+  if (!u->imad.extended || u->mods || u->s[0] != 0 || u->s[1] != 0)
+    return handler;
+  if (u->scalar_slot == 2)
+    return SM_H_iadd_x_rs;
+  if (u->scalar_slot != SM_NO_SLOT)
+    return handler;
+  u->s[1] = u->s[2];
+  return SM_H_iadd_x;
+}
+
+/* Returns whether the result of a comparison depends on no other predicate and goes to one. */
+static bool is_alone(const struct sm_uop *u, unsigned combine) {
+  return u->pp == SM_PRED_TRUE && !(u->pnot & 1) && combine == SEM_BOP_AND &&
+         u->pe == SM_PRED_DISCARD;
+}
+
 static unsigned choose_isetp(const struct sm_uop *u, unsigned handler) {
-  const bool alone = u->pp == SM_PRED_TRUE && !(u->pnot & 1) && u->isetp.combine == SEM_BOP_AND;
   const bool certain =
       u->isetp.compare == 0 || u->isetp.compare == (SEM_CMP_LESS | SEM_CMP_EQUAL | SEM_CMP_GREATER);
-  return alone && !certain && !u->isetp.extended && u->pe == SM_PRED_DISCARD && u->scalar_slot != 0
+  return is_alone(u, u->isetp.combine) && !certain && !u->isetp.extended && u->scalar_slot != 0
              ? SM_H_isetp_one
              : handler;
 }
@@ -93,8 +110,9 @@ static unsigned choose_shf(struct sm_uop *u, unsigned handler) {
   const uint32_t n = sem_shift_count(u->imm, u->shift.width, u->shift.wrap);
   if (n == 0 || n > 31)
     return handler;
-  u->imm = n;
-  return SM_H_shf_known;
+  const bool rotates = u->s[0] == u->s[2];
+  u->imm = rotates && !u->shift.right ? 32 - n : n;
+  return rotates ? SM_H_shf_rotate : u->shift.right ? SM_H_shf_right : SM_H_shf_left;
 }
 
 static unsigned choose_fadd(const struct sm_uop *u, unsigned handler) {
@@ -116,10 +134,14 @@ unsigned sm_specialise(struct sm_uop *u, unsigned handler) {
   switch (handler) {
   case SM_H_iadd3:
     return choose_sum(u, handler);
+  case SM_H_imad:
+    return choose_high_sum(u, handler);
   case SM_H_imad_rsr:
     return choose_product(u, handler);
   case SM_H_isetp:
     return choose_isetp(u, handler);
+  case SM_H_fsetp:
+    return is_alone(u, u->compare.combine) ? SM_H_fsetp_one : handler;
   case SM_H_lop3:
     return choose_lop3(u, handler);
   case SM_H_shf:
