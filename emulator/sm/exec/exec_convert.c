@@ -134,9 +134,25 @@ EACH_WARP(f2i_fast) {
   RESULT_END;
 }
 
+/* From s32 or u32 to f64, which is exact. */
+static inline void double_of_word(const struct sm_uop *u, const uint32_t *s, uint64_t *out) {
+  if (u->convert.is_signed) {
+    FOR_LANES
+    out[i] = sem_bits64((double)(int32_t)s[i]);
+  } else {
+    FOR_LANES
+    out[i] = sem_bits64((double)s[i]);
+  }
+}
+
 EACH_WARP(i2f) {
   struct pairs in, out;
   struct sm_lanes t;
+  if (u->convert.width == 32 && u->convert.to == FORMAT_F64) {
+    double_of_word(u, source(w, u, 1, &t), out.l);
+    put_pairs(w, u, &out, m);
+    return DONE;
+  }
   if (u->convert.width == 64) {
     struct sm_lanes hi;
     source_pair(w, u, 1, true, t.l, hi.l);

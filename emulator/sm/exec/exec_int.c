@@ -168,16 +168,25 @@ EACH_WARP(imad) {
   RESULT_END;
 }
 
-EACH_WARP(imad_wide_plain) {
-  struct sm_lanes tb, clo, chi;
-  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *cl, *ch;
-  if (u->scalar_slot == 2) {
-    source_pair(w, u, 2, false, clo.l, chi.l);
-    cl = clo.l, ch = chi.l;
-  } else {
-    cl = REG(u->s[2]), ch = REG(u->s[2] + SM_REG_BYTES);
-  }
-  const bool all = m == SM_ALL_LANES;
+/* The operands of IMAD.WIDE that are not registers, in all lanes: b, or both words of c. */
+struct wide_scalars {
+  struct sm_lanes b, lo, hi;
+};
+
+static inline void splat_wide(struct wide_scalars *t, const struct sm_warp *w,
+                              const struct sm_uop *u) {
+  if (u->scalar_slot == 1)
+    sm_splat(t->b.l, scalar(w, u));
+  else if (u->scalar_slot == 2)
+    source_pair(w, u, 2, false, t->lo.l, t->hi.l);
+}
+
+static inline void mad_wide(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                            const struct wide_scalars *t) {
+  const uint32_t *a = REG(u->s[0]), *b = u->scalar_slot == 1 ? t->b.l : REG(u->s[1]);
+  const bool is_scalar = u->scalar_slot == 2, all = m == SM_ALL_LANES;
+  const uint32_t *cl = is_scalar ? t->lo.l : REG(u->s[2]);
+  const uint32_t *ch = is_scalar ? t->hi.l : REG(u->s[2] + SM_REG_BYTES);
   uint32_t *const lo = LIKELY(all) ? REG(u->d) : w->scratch[0].l;
   uint32_t *const hi = LIKELY(all) ? REG(u->d + SM_REG_BYTES) : w->scratch[1].l;
   if (u->imad_wide.is_signed)
@@ -188,7 +197,29 @@ EACH_WARP(imad_wide_plain) {
     sm_blend(REG(u->d), lo, m);
     sm_blend(REG(u->d + SM_REG_BYTES), hi, m);
   }
-  return DONE;
+}
+
+static __attribute__((noinline)) const struct sm_uop *
+some_imad_wide_plain(struct sm_warp *w, const struct sm_uop *restrict u, uint32_t warps) {
+  FOR_STRIDE(v) {
+    struct wide_scalars t;
+    const uint32_t m = exec_mask(v, u);
+    splat_wide(&t, v, u);
+    if (m)
+      mad_wide(v, u, m, &t);
+  }
+  return NEXT;
+}
+
+/* IMAD.WIDE without modifiers and carries. Most addresses are computed by it. */
+HANDLER(imad_wide_plain) {
+  struct wide_scalars t;
+  if (UNLIKELY(!w->all_active || !sm_is_unguarded(u) || u->scalar_kind == SM_BANKS))
+    return some_imad_wide_plain(w, u, warps);
+  splat_wide(&t, w, u);
+  FOR_STRIDE(v)
+  mad_wide(v, u, SM_ALL_LANES, &t);
+  return NEXT;
 }
 
 /* .WIDE and .HI */

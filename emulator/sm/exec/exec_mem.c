@@ -431,31 +431,40 @@ static inline uint8_t *global_row(struct sm_warp *w, const struct sm_uop *u, con
   return p;
 }
 
-/* Loads for all lanes, whose addresses are not one row. Out of line, so that a load of rows saves
- * fewer registers of the host. */
+/* Loads for all lanes from any addresses. */
+static __attribute__((noinline)) const struct sm_uop *gather_global(struct sm_warp *w,
+                                                                    const struct sm_uop *u) {
+  const enum size size = u->memory.size;
+  const uint32_t bytes = size_bytes[size];
+  struct sm_lanes at;
+  const uint8_t *p = near_run(w, u, REG(u->s[0]), REG(u->s[0] + SM_REG_BYTES), bytes, false, at.l);
+  if (UNLIKELY(!p))
+    return access_any(w, u, SM_ALL_LANES, false);
+  gather_words(w, u->d, p, at.l, size, SM_ALL_LANES);
+  return DONE;
+}
+
+/* Loads for all lanes, whose addresses are not one row. Each part is out of line, so that those
+ * before it save fewer registers of the host. */
 static __attribute__((noinline)) const struct sm_uop *load_global_all(struct sm_warp *w,
                                                                       const struct sm_uop *u) {
   const enum size size = u->memory.size;
   const uint32_t bytes = size_bytes[size];
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
-  if (LIKELY(sm_is_uniform(hi))) {
+  if (UNLIKELY(!sm_is_uniform(hi)))
+    return gather_global(w, u);
+  if (lo[0] == lo[SM_LANES - 1] && sm_is_uniform(lo)) {
     const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-    const bool is_same = lo[0] == lo[SM_LANES - 1] && sm_is_uniform(lo) && !(base & (bytes - 1));
-    const uint8_t *p = is_same ? sm_global(w->cta, base, bytes, false) : NULL;
-    if (p) {
-      load_same(REGS(u->d), p, size);
-      return DONE;
-    }
-    if (size == SIZE_32 ? load_halves(w, u, lo, hi[0], 4)
-                        : size > SIZE_32 && load_halves(w, u, lo, hi[0], bytes))
-      return DONE;
+    const uint8_t *p = base & (bytes - 1) ? NULL : sm_global(w->cta, base, bytes, false);
+    if (UNLIKELY(!p))
+      return gather_global(w, u);
+    load_same(REGS(u->d), p, size);
+    return DONE;
   }
-  struct sm_lanes at;
-  const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
-  if (UNLIKELY(!p))
-    return access_any(w, u, SM_ALL_LANES, false);
-  gather_words(w, u->d, p, at.l, size, SM_ALL_LANES);
-  return DONE;
+  return (size == SIZE_32 && load_halves(w, u, lo, hi[0], 4)) ||
+                 (size > SIZE_32 && load_halves(w, u, lo, hi[0], bytes))
+             ? DONE
+             : gather_global(w, u);
 }
 
 EACH_WARP(ld_global) {
