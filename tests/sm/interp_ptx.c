@@ -223,6 +223,10 @@ static u32 turns(u32 a) {
     (u32)((((u64)b << 32 | a) << (c & 31)) >> 32))                                                 \
   X(shf_r_clamp, r, u32, "shf.r.clamp.b32 %0, %1, %2, %3;",                                        \
     (u32)(((u64)b << 32 | a) >> (c > 32 ? 32 : c)))                                                \
+  X(shf_l_known, r, u32, "shf.l.wrap.b32 %0, %1, %2, 9;", b << 9 | a >> 23)                        \
+  X(shf_r_known, r, u32, "shf.r.wrap.b32 %0, %1, %2, 9;", a >> 9 | b << 23)                        \
+  X(rotate_left, r, u32, "shf.l.wrap.b32 %0, %1, %1, 7;", a << 7 | a >> 25)                        \
+  X(rotate_right, r, u32, "shf.r.wrap.b32 %0, %1, %1, 7;", a >> 7 | a << 25)                       \
   X(sad, r, u32, "sad.s32 %0, %1, %2, %3;", ((int32_t)a > (int32_t)b ? a - b : b - a) + c)         \
   X(add_cc, r, u32, "{.reg .u32 t; add.cc.u32 t, %1, %2; addc.u32 %0, %3, 0;}",                    \
     c + ((u64)a + b > 0xffffffffu))                                                                \

@@ -1,5 +1,6 @@
-/* Tests loads and stores that only some lanes of a warp execute, in a batch of warps: rows, equal
- * and other addresses, at the end of memory, and their faults. */
+/* Tests loads and stores in a batch of warps that only some lanes execute: rows, equal and other
+ * addresses, at the end of memory, and their faults. And such that all execute, with a pattern of
+ * addresses for each half of a warp. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +20,26 @@ static const char source[] =
     "  T *to = t < 32 ? w + t : o + lane; const T *from = t < 32 ? w : s + lane * step; \\\n"
     "  if (t < 32 || lanes >> lane & 1) *to = *from; }\n"
     "COPY(copy1, unsigned char) COPY(copy2, short) COPY(copy4, unsigned) COPY(copy8, uint2)\n"
-    "COPY(copy16, uint4)\n";
+    "COPY(copy16, uint4)\n"
+    /* The halves of each warp read elements at a distance, from global and from local memory, and
+     * the first warp writes some of local memory. */
+    "#define HALVES(name, T) extern \"C\" __global__ void name(T *o, const T *s, int a, int da, "
+    "\\\n"
+    "    int b, int db) { __shared__ T in[64], out[64]; int t = threadIdx.x, half = t % 16; \\\n"
+    "  int k = t % 32 < 16 ? a + half * da : b + half * db; in[t] = s[t]; out[t] = s[64 + t]; \\\n"
+    "  __syncthreads(); o[t] = s[k]; o[64 + t] = in[k]; if (t < 32) out[k] = s[t]; \\\n"
+    "  __syncthreads(); o[128 + t] = out[t]; }\n"
+    "HALVES(halves1, unsigned char) HALVES(halves2, short) HALVES(halves4, unsigned)\n"
+    "HALVES(halves8, uint2) HALVES(halves16, uint4)\n";
 
 static const struct {
-  const char *kernel;
+  const char *kernel, *halves;
   uint32_t bytes;
-} sizes[] = {{"copy1", 1}, {"copy2", 2}, {"copy4", 4}, {"copy8", 8}, {"copy16", 16}};
+} sizes[] = {{"copy1", "halves1", 1},
+             {"copy2", "halves2", 2},
+             {"copy4", "halves4", 4},
+             {"copy8", "halves8", 8},
+             {"copy16", "halves16", 16}};
 enum { SIZES = sizeof sizes / sizeof *sizes, ITEMS = 64, LANES = 32 };
 /* A mapping may end between the halves of a block. */
 enum { HALF_BYTES = 4096, BLOCK_BYTES = 2 * HALF_BYTES };
@@ -158,6 +173,55 @@ static void misaligned_rows_name_the_first_lane(void **unused) {
     }
 }
 
+/* The first element of half a warp, and the distance of the others. */
+struct stride {
+  int32_t first, step;
+};
+
+static int32_t element_of(uint32_t t, struct stride a, struct stride b) {
+  const int32_t half = (int32_t)t % (LANES / 2);
+  return t % LANES < LANES / 2 ? a.first + half * a.step : b.first + half * b.step;
+}
+
+static void expect_halves(unsigned size, struct stride a, struct stride b) {
+  const uint32_t bytes = sizes[size].bytes;
+  const uint8_t *in = module_host(m, from), *got = module_host(m, to);
+  const struct {
+    uint64_t o, s;
+    struct stride a, b;
+  } params = {to, from, a, b};
+  const struct launch launch = {
+      .grid = {1, 1, 1}, .block = {ITEMS, 1, 1}, .params = &params, .param_bytes = sizeof params};
+  struct sm_fault fault = {0};
+  uint32_t writers[ITEMS] = {0}, writer[ITEMS];
+  assert_int_equal(module_run(m, sizes[size].halves, &launch, &fault, NULL), SM_DONE);
+  for (uint32_t t = 0; t < ITEMS; t++) {
+    const uint8_t *want = in + (uint32_t)element_of(t, a, b) * bytes;
+    if (memcmp(got + t * bytes, want, bytes) != 0 ||
+        memcmp(got + (ITEMS + t) * bytes, want, bytes) != 0)
+      fail_msg("%s, %d %d, %d %d: %u", sizes[size].halves, a.first, a.step, b.first, b.step, t);
+    if (t < LANES)
+      writers[element_of(t, a, b)]++, writer[element_of(t, a, b)] = t;
+  }
+  for (uint32_t t = 0; t < ITEMS; t++) {
+    const uint8_t *want = in + (writers[t] ? writer[t] : ITEMS + t) * bytes;
+    /* If several lanes write an element, any of them may be the last. */
+    if (writers[t] <= 1 && memcmp(got + (2 * ITEMS + t) * bytes, want, bytes) != 0)
+      fail_msg("%s, %d %d, %d %d: store %u", sizes[size].halves, a.first, a.step, b.first, b.step,
+               t);
+  }
+}
+
+static void halves_have_their_own_patterns(void **unused) {
+  static const struct stride strides[] = {{0, 1}, {16, 1}, {3, 1}, {0, 0},  {16, 0},
+                                          {5, 0}, {0, 2},  {1, 2}, {63, -1}};
+  enum { STRIDES = sizeof strides / sizeof *strides };
+  for (unsigned size = 0; size < SIZES; size++)
+    for (unsigned a = 0; a < STRIDES; a++)
+      for (unsigned b = 0; b < STRIDES; b++)
+        expect_halves(size, strides[a], strides[b]);
+}
+
 int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
@@ -167,6 +231,7 @@ int main(void) {
       cmocka_unit_test(lanes_copy_across_two_mappings),
       cmocka_unit_test(rows_end_with_memory),
       cmocka_unit_test(misaligned_rows_name_the_first_lane),
+      cmocka_unit_test(halves_have_their_own_patterns),
   };
   int failed = 0;
   for (unsigned k = 0; k < SM_CORE_BUILDS; k++) {
