@@ -29,18 +29,29 @@ static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, 
   REG(u->d)[i] = before + old[i];
 }
 
-/* Executes the additions of lanes to several words of one mapping. Returns false, without effect,
- * if they are in several ones, or if one may fault. */
+/* Executes the additions of lanes to several integers of one mapping: those in one cache line of
+ * the host before those in the next, because a line that other cores change as well costs most when
+ * it comes here. Returns false, without effect, if they are in several mappings, or if one may
+ * fault. */
 static bool add_each(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                      const struct addresses *a) {
-  struct sm_lanes at;
-  const uint32_t *value = REG(u->s[1]);
-  uint32_t *result = REG(u->d);
-  uint8_t *p = one_run(w, a, sizeof *value, true, at.l);
+  enum { LINE_SHIFT = 6 };
+  struct sm_lanes at, line, one;
+  const bool wide = u->memory.size == SIZE_64;
+  uint8_t *p = one_run(w, a, size_bytes[u->memory.size], true, at.l);
   if (!p)
     return false;
-  FOR_MASK(i, m)
-  result[i] = __atomic_fetch_add((uint32_t *)(void *)(p + at.l[i]), value[i], __ATOMIC_SEQ_CST);
+  const uint32_t in_line = (uintptr_t)p & ((1u << LINE_SHIFT) - 1);
+  FOR_LANES
+  line.l[i] = (at.l[i] + in_line) >> LINE_SHIFT;
+  for (uint32_t left = m, same; left; left &= ~same) {
+    sm_splat(one.l, line.l[__builtin_ctz(left)]);
+    same = sm_mask_same(line.l, one.l) & left;
+    FOR_MASK(i, same)
+    lane_result(w, u->d, i, wide,
+                sem_atom_word(p + at.l[i], lane_value(w, u->s[1], i, wide), ATOM_ADD,
+                              wide ? ATOM_U64 : ATOM_U32));
+  }
   return true;
 }
 
@@ -112,11 +123,13 @@ EACH_WARP(atom) {
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return raise_misaligned(w, u, m, a.l, bytes, true);
-  const bool adds_words = !u->atom.cas && u->atom.operation == ATOM_ADD && u->atom.type <= ATOM_S32;
+  const bool adds = !u->atom.cas && u->atom.operation == ATOM_ADD,
+             adds_words = adds && u->atom.type <= ATOM_S32,
+             adds_pairs = adds && (u->atom.type == ATOM_U64 || u->atom.type == ATOM_S64);
   uint64_t differ = 0;
   FOR_LANES
   differ |= a.l[i] ^ a.l[0];
-  if (adds_words && differ && !u->atom.generic && add_each(w, u, m, &a)) {
+  if ((adds_words || adds_pairs) && differ && !u->atom.generic && add_each(w, u, m, &a)) {
     pred_out(w, u->pd, ~0u, m);
     return DONE;
   }

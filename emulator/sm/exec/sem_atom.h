@@ -87,6 +87,8 @@ static inline uint64_t sem_atom_word(uint8_t *p, uint64_t value, enum sem_atom_o
                                      enum sem_atom_type type) {
   if (sem_atom_is_64(type)) {
     uint64_t *word = (uint64_t *)(void *)p;
+    if (op == ATOM_ADD && type != ATOM_F64)
+      return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
     uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     while (!__atomic_compare_exchange_n(word, &old, sem_atom_combine(old, value, op, type), false,
                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
