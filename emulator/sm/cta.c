@@ -64,6 +64,7 @@ static bool grow_buffer(uint8_t **p, size_t *have, size_t bytes) {
   void *fresh;
   if (posix_memalign(&fresh, SM_REG_BYTES, bytes))
     return false;
+  memset(fresh, 0, bytes); /* kernels may read it: what the host left there is not theirs */
   *p = fresh;
   *have = bytes;
   return true;
@@ -174,6 +175,11 @@ static void start_warp(struct sm_warp *w) {
   FOR_MASK(n, w->breg_used)
   memset(&w->breg[n], 0, sizeof w->breg[n]);
   w->breg_used = 0;
+  if (w->bar_reduced) {
+    memset(&w->bar_count, 0, sizeof w->bar_count);
+    memset(&w->bar_flag, 0, sizeof w->bar_flag);
+    w->bar_reduced = false;
+  }
   clear_registers(w);
   if (grid->l1)
     fill_with_leftovers(w);
@@ -502,6 +508,15 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
 
 /* --- barriers ------------------------------------------------------------------ */
 
+/* Sets what B2R.RESULT reads. */
+static void set_bar_result(struct sm_warp *w, uint32_t mask, uint32_t count, uint32_t flag) {
+  w->bar_reduced = true;
+  FOR_MASK(lane, mask) {
+    w->bar_count.l[lane] = count;
+    w->bar_flag.l[lane] = flag;
+  }
+}
+
 static void open_barrier(struct sm_cta *cta, uint8_t id) {
   struct sm_bar *bar = &cta->bar[id];
   if (cta->grid->watch)
@@ -520,10 +535,8 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
         continue;
       group->state = SM_GROUP_READY;
       group->pc += SM_INSN_BYTES;
-      FOR_MASK(lane, bar->reduces ? group->mask : 0) {
-        w->bar_count.l[lane] = bar->count;
-        w->bar_flag.l[lane] = flag;
-      }
+      if (bar->reduces)
+        set_bar_result(w, group->mask, bar->count, flag);
     }
   }
   *bar = (struct sm_bar){0};

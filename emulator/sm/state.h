@@ -69,7 +69,8 @@ struct sm_warp {
   struct sm_warp_shadow *shadow; /* of grids in check mode */
   uint64_t *left_to_watchdog;    /* of the CTA: instructions up to and including the fault */
   enum sm_event event;
-  bool alone; /* the next turn of the warp is without a batch */
+  bool alone;       /* the next turn of the warp is without a batch */
+  bool bar_reduced; /* bar_count and bar_flag may be nonzero */
 
   uint32_t index;   /* in the CTA */
   uint32_t lanes;   /* lanes that exist */

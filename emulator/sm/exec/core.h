@@ -58,9 +58,9 @@ SM_HANDLERS(X)
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m)
 #define DONE (u + 1)
 
-/* The same for an instruction that may have a scalar operand, which the body gets as value. A batch
- * reads it once, unless its bank is bound by a descriptor, which each warp has in its own uniform
- * registers. */
+/* The same for an instruction that cannot fault and may have a scalar operand, which the body gets
+ * as value; without one, value has no meaning. A batch reads it once, unless its bank is bound by a
+ * descriptor, which each warp has in its own uniform registers. */
 #define EACH_WARP_SCALAR(name, value)                                                              \
   static inline __attribute__((always_inline)) const struct sm_uop *SM_WARP_NAME(name)(            \
       struct sm_warp * w, const struct sm_uop *u, uint32_t m, uint32_t value);                     \
@@ -76,9 +76,9 @@ SM_HANDLERS(X)
   HANDLER(name) {                                                                                  \
     if (UNLIKELY(!w->all_active || !sm_is_unguarded(u) || u->scalar_kind == SM_BANKS))             \
       return some_##name(w, u, warps);                                                             \
-    const uint32_t shared = scalar(w, u);                                                          \
+    const uint32_t value_of_all = scalar(w, u);                                                    \
     FOR_STRIDE(v)                                                                                  \
-    SM_WARP_NAME(name)(v, u, SM_ALL_LANES, shared);                                                \
+    SM_WARP_NAME(name)(v, u, SM_ALL_LANES, value_of_all);                                          \
     return NEXT;                                                                                   \
   }                                                                                                \
   const struct sm_uop *SM_WARP_NAME(name)(struct sm_warp * w, const struct sm_uop *u, uint32_t m,  \
@@ -99,8 +99,8 @@ SM_HANDLERS(X)
   for (struct sm_warp *v = (struct sm_warp *)(w), *const end_##v = sm_warp_after(v, warps);        \
        v != end_##v; v = sm_warp_after(v, 1))
 
-/* The same, for bodies that may write anywhere: what the loop needs is in registers, few enough
- * that most handlers save none. */
+/* The same, for bodies that may write anywhere: what the loop needs is read once, and so little
+ * that handlers save few of the host's registers. */
 #define FOR_STRIDE(v)                                                                              \
   const size_t stride_##v = w->stride;                                                             \
   uint32_t left_##v = warps;                                                                       \

@@ -204,9 +204,10 @@ some_imad_wide_plain(struct sm_warp *w, const struct sm_uop *restrict u, uint32_
   FOR_STRIDE(v) {
     struct wide_scalars t;
     const uint32_t m = exec_mask(v, u);
+    if (!m)
+      continue;
     splat_wide(&t, v, u);
-    if (m)
-      mad_wide(v, u, m, &t);
+    mad_wide(v, u, m, &t);
   }
   return NEXT;
 }
@@ -292,8 +293,8 @@ EACH_WARP(lop3) {
   RESULT_END;
 }
 
-/* Handlers of LOP3 with common truth tables and without a destination predicate. expression is one
- * of the words a, b and c. */
+/* Handlers of LOP3 with common truth tables and without a destination predicate. expression is an
+ * expression of the words a, b and c. */
 #define LOP3(name, expression)                                                                     \
   EACH_WARP_SCALAR(name, value) {                                                                  \
     RESULT(u->d);                                                                                  \
@@ -383,7 +384,8 @@ EACH_WARP(shf_right) {
   RESULT_END;
 }
 
-/* SHF of a word and itself to the right, by an immediate from 1 to 31. */
+/* SHF of a word and itself to the right, by an immediate from 1 to 31. Compilers see a rotation
+ * only if both counts are reduced. */
 EACH_WARP(shf_rotate) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]);

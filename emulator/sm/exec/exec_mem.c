@@ -444,7 +444,7 @@ static __attribute__((noinline)) const struct sm_uop *gather_global(struct sm_wa
   return DONE;
 }
 
-/* Loads for all lanes, whose addresses are not one row. Each part is out of line, so that those
+/* Loads for all lanes after global_row has found no row. Each part is out of line, so that those
  * before it save fewer registers of the host. */
 static __attribute__((noinline)) const struct sm_uop *load_global_all(struct sm_warp *w,
                                                                       const struct sm_uop *u) {
@@ -461,10 +461,10 @@ static __attribute__((noinline)) const struct sm_uop *load_global_all(struct sm_
     load_same(REGS(u->d), p, size);
     return DONE;
   }
-  return (size == SIZE_32 && load_halves(w, u, lo, hi[0], 4)) ||
-                 (size > SIZE_32 && load_halves(w, u, lo, hi[0], bytes))
-             ? DONE
-             : gather_global(w, u);
+  /* Most elements are words: the constant makes their code shorter. */
+  const bool done = size == SIZE_32 ? load_halves(w, u, lo, hi[0], 4)
+                                    : size > SIZE_32 && load_halves(w, u, lo, hi[0], bytes);
+  return done ? DONE : gather_global(w, u);
 }
 
 EACH_WARP(ld_global) {
@@ -538,15 +538,16 @@ static inline uint8_t *shared_place(const struct sm_warp *w, uint32_t at, uint32
   return (uint64_t)at + bytes <= w->shared_bytes && !(at & (alignment - 1)) ? w->shared + at : NULL;
 }
 
-/* Returns the distance of the registers of lanes whose shared addresses are consecutive elements,
- * or 0 if there is none. */
+/* Returns the difference of the address registers of neighbouring lanes that access consecutive
+ * elements of shared memory, or 0 if there is none. */
 static inline uint32_t register_step(const struct sm_uop *u, uint32_t bytes) {
   const uint32_t step = bytes >> u->memory.scale;
   return step << u->memory.scale == bytes ? step : 0;
 }
 
-/* Finds the places of words that each half of a warp accesses: in a row, or, if *step is 0, all the
- * same. Returns false if the addresses are others or if the access may fault. */
+/* Finds the place p[k] that half k of a warp accesses: the start of a row, or, if step[k] is 0, the
+ * element of all its lanes. unit is the difference of registers in a row, or 0 to find no rows.
+ * Returns false if the addresses are others or if the access may fault. */
 static inline bool shared_halves(const struct sm_warp *w, const struct sm_uop *u, uint32_t unit,
                                  uint32_t bytes, uint8_t **p, uint32_t *step) {
   const uint32_t *a = REG(u->s[0]);
@@ -584,9 +585,11 @@ load_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
       return DONE;
     }
     if (shared_halves(w, u, 0, bytes, p, step) && (size > SIZE_32 || p[0] == p[1])) {
-      if (p[0] == p[1])
+      if (p[0] == p[1]) {
         load_same(REGS(u->d), p[0], size);
-      for (unsigned k = 0; k < 2 && p[0] != p[1]; k++)
+        return DONE;
+      }
+      for (unsigned k = 0; k < 2; k++)
         load_half(w, u->d + k * SM_REG_BYTES / 2, p[k], false, bytes);
       return DONE;
     }
@@ -609,7 +612,7 @@ EACH_WARP(ld_shared) {
   return DONE;
 }
 
-/* Stores for the lanes of m, whose addresses are not one row. */
+/* Stores for the lanes of m after shared_row has found no row. */
 static __attribute__((noinline)) const struct sm_uop *
 store_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const enum size size = u->memory.size;

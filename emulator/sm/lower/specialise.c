@@ -61,6 +61,7 @@ static unsigned choose_high_sum(struct sm_uop *u, unsigned handler) {
   if (u->scalar_slot != SM_NO_SLOT)
     return handler;
   u->s[1] = u->s[2];
+  u->s[2] = 0;
   return SM_H_iadd_x;
 }
 
