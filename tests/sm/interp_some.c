@@ -22,13 +22,14 @@ static const char source[] =
     "COPY(copy1, unsigned char) COPY(copy2, short) COPY(copy4, unsigned) COPY(copy8, uint2)\n"
     "COPY(copy16, uint4)\n"
     /* The halves of each warp read elements at a distance, from global and from local memory, and
-     * the first warp writes some of local memory. */
+     * the first warp writes some of local memory. Only the lanes of a mask access local memory. */
     "#define HALVES(name, T) extern \"C\" __global__ void name(T *o, const T *s, int a, int da, "
     "\\\n"
-    "    int b, int db) { __shared__ T in[64], out[64]; int t = threadIdx.x, half = t % 16; \\\n"
-    "  int k = t % 32 < 16 ? a + half * da : b + half * db; in[t] = s[t]; out[t] = s[64 + t]; \\\n"
-    "  __syncthreads(); o[t] = s[k]; o[64 + t] = in[k]; if (t < 32) out[k] = s[t]; \\\n"
-    "  __syncthreads(); o[128 + t] = out[t]; }\n"
+    "    int b, int db, unsigned lanes) { \\\n"
+    "  __shared__ T in[64], out[64]; int t = threadIdx.x, half = t % 16, lane = t % 32; \\\n"
+    "  int k = lane < 16 ? a + half * da : b + half * db; in[t] = s[t]; out[t] = s[64 + t]; \\\n"
+    "  __syncthreads(); o[t] = s[k]; o[64 + t] = s[64 + t]; if (lanes >> lane & 1) { \\\n"
+    "    o[64 + t] = in[k]; if (t < 32) out[k] = s[t]; } __syncthreads(); o[128 + t] = out[t]; }\n"
     "HALVES(halves1, unsigned char) HALVES(halves2, short) HALVES(halves4, unsigned)\n"
     "HALVES(halves8, uint2) HALVES(halves16, uint4)\n";
 
@@ -44,9 +45,9 @@ enum { SIZES = sizeof sizes / sizeof *sizes, ITEMS = 64, LANES = 32 };
 /* A mapping may end between the halves of a block. */
 enum { HALF_BYTES = 4096, BLOCK_BYTES = 2 * HALF_BYTES };
 
-static const uint32_t masks[] = {0xffffffff, 0x7fffffff, 0xfffffffe, 0x3ffffff8, 0x55555555,
-                                 0x80000001, 0x80000000, 1,          0x0ff00ff0, 0xff,
-                                 0xffff7fff, 0x00010100, 0xf000000f, 0};
+static const uint32_t masks[] = {
+    0xffffffff, 0xffff, 0xffff0000, 0x7fffffff, 0xfffffffe, 0x3ffffff8, 0x55555555, 0x80000001,
+    0x80000000, 1,      0x0ff00ff0, 0xff,       0xffff7fff, 0x00010100, 0xf000000f, 0};
 enum { MASKS = sizeof masks / sizeof *masks };
 
 static struct module *m;
@@ -183,43 +184,49 @@ static int32_t element_of(uint32_t t, struct stride a, struct stride b) {
   return t % LANES < LANES / 2 ? a.first + half * a.step : b.first + half * b.step;
 }
 
-static void expect_halves(unsigned size, struct stride a, struct stride b) {
+static void expect_halves(unsigned size, struct stride a, struct stride b, uint32_t lanes) {
   const uint32_t bytes = sizes[size].bytes;
   const uint8_t *in = module_host(m, from), *got = module_host(m, to);
   const struct {
     uint64_t o, s;
     struct stride a, b;
-  } params = {to, from, a, b};
+    uint32_t lanes;
+  } params = {to, from, a, b, lanes};
   const struct launch launch = {
       .grid = {1, 1, 1}, .block = {ITEMS, 1, 1}, .params = &params, .param_bytes = sizeof params};
   struct sm_fault fault = {0};
   uint32_t writers[ITEMS] = {0}, writer[ITEMS];
   assert_int_equal(module_run(m, sizes[size].halves, &launch, &fault, NULL), SM_DONE);
   for (uint32_t t = 0; t < ITEMS; t++) {
-    const uint8_t *want = in + (uint32_t)element_of(t, a, b) * bytes;
-    if (memcmp(got + t * bytes, want, bytes) != 0 ||
-        memcmp(got + (ITEMS + t) * bytes, want, bytes) != 0)
-      fail_msg("%s, %d %d, %d %d: %u", sizes[size].halves, a.first, a.step, b.first, b.step, t);
-    if (t < LANES)
-      writers[element_of(t, a, b)]++, writer[element_of(t, a, b)] = t;
+    const uint32_t element = (uint32_t)element_of(t, a, b);
+    const bool executes = lanes >> t % LANES & 1;
+    if (memcmp(got + t * bytes, in + element * bytes, bytes) != 0 ||
+        memcmp(got + (ITEMS + t) * bytes, in + (executes ? element : ITEMS + t) * bytes, bytes) !=
+            0)
+      fail_msg("%s, %d %d, %d %d, lanes %x: %u", sizes[size].halves, a.first, a.step, b.first,
+               b.step, lanes, t);
+    if (t < LANES && executes)
+      writers[element]++, writer[element] = t;
   }
   for (uint32_t t = 0; t < ITEMS; t++) {
     const uint8_t *want = in + (writers[t] ? writer[t] : ITEMS + t) * bytes;
     /* If several lanes write an element, any of them may be the last. */
     if (writers[t] <= 1 && memcmp(got + (2 * ITEMS + t) * bytes, want, bytes) != 0)
-      fail_msg("%s, %d %d, %d %d: store %u", sizes[size].halves, a.first, a.step, b.first, b.step,
-               t);
+      fail_msg("%s, %d %d, %d %d, lanes %x: store %u", sizes[size].halves, a.first, a.step, b.first,
+               b.step, lanes, t);
   }
 }
 
 static void halves_have_their_own_patterns(void **unused) {
   static const struct stride strides[] = {{0, 1}, {16, 1}, {3, 1}, {0, 0},  {16, 0},
                                           {5, 0}, {0, 2},  {1, 2}, {63, -1}};
+  static const uint32_t lanes[] = {UINT32_MAX, 0xffff, 0xffff0000, 0xfffe};
   enum { STRIDES = sizeof strides / sizeof *strides };
   for (unsigned size = 0; size < SIZES; size++)
     for (unsigned a = 0; a < STRIDES; a++)
       for (unsigned b = 0; b < STRIDES; b++)
-        expect_halves(size, strides[a], strides[b]);
+        for (unsigned k = 0; k < sizeof lanes / sizeof *lanes; k++)
+          expect_halves(size, strides[a], strides[b], lanes[k]);
 }
 
 int main(void) {

@@ -10,9 +10,24 @@ static inline unsigned register_count(enum size size) {
   return size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
 }
 
-/* Loads 16 words at offsets from p below 2^31. A group of 16 lanes is tested because work-groups
- * are often 16 wide: then each half of a warp accesses one row, whose words are consecutive or all
- * the same. */
+/* Loads 16 words at offsets from p below 2^31. */
+static inline void gather_16(uint32_t *out, const uint8_t *p, const uint32_t *at) {
+#if defined(__AVX512F__)
+  _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
+#elif defined(__AVX2__)
+  for (unsigned i = 0; i < SM_HALF; i += 8)
+    _mm256_store_si256(
+        (__m256i *)(void *)(out + i),
+        _mm256_i32gather_epi32((const int *)(const void *)p,
+                               _mm256_load_si256((const __m256i *)(const void *)(at + i)), 1));
+#else
+  for (unsigned i = 0; i < SM_HALF; i++)
+    memcpy(&out[i], p + at[i], sizeof *out);
+#endif
+}
+
+/* The same, which is faster if the words are consecutive or all the same: work-groups are often 16
+ * wide, and then each half of a warp accesses one row. */
 static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
   if (sm_is_row(at, sizeof *out)) {
     memcpy(out, p + at[0], SM_HALF * sizeof *out);
@@ -21,18 +36,7 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
     FOR_HALF
     out[i] = value;
   } else {
-#if defined(__AVX512F__)
-    _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
-#elif defined(__AVX2__)
-    for (unsigned i = 0; i < SM_HALF; i += 8)
-      _mm256_store_si256(
-          (__m256i *)(void *)(out + i),
-          _mm256_i32gather_epi32((const int *)(const void *)p,
-                                 _mm256_load_si256((const __m256i *)(const void *)(at + i)), 1));
-#else
-    for (unsigned i = 0; i < SM_HALF; i++)
-      memcpy(&out[i], p + at[i], sizeof *out);
-#endif
+    gather_16(out, p, at);
   }
 }
 
@@ -570,6 +574,45 @@ static inline uint8_t *shared_row(const struct sm_warp *w, const struct sm_uop *
              : NULL;
 }
 
+/* Returns whether all lanes of one half of a warp execute, and no others. */
+static inline bool is_half_mask(uint32_t m) {
+  return m == UINT16_MAX || m == (uint32_t)UINT16_MAX << SM_HALF;
+}
+
+/* Accesses a word of shared memory for each lane of one half of a warp. Returns false, without
+ * effect, if the access may fault. */
+static inline bool access_shared_half(struct sm_warp *w, const struct sm_uop *u, unsigned half,
+                                      bool write) {
+  enum { BYTES = 4 };
+  const uint32_t *a = REG(u->s[0]) + half * SM_HALF;
+  uint32_t *r = REG(write ? u->s[1] : u->d) + half * SM_HALF;
+  uint32_t step, max = 0, bits = 0;
+  struct sm_lanes at;
+  if (is_half_pattern(a, register_step(u, BYTES), &step) && (step || !write)) {
+    uint8_t *p = shared_place(w, address32(w, u, a[0]), step ? SM_HALF * BYTES : BYTES, BYTES);
+    if (p && write)
+      memcpy(p, r, SM_HALF * BYTES);
+    else if (p)
+      load_half(w, u->d + half * SM_REG_BYTES / 2, p, step != 0, BYTES);
+    return p != NULL;
+  }
+  const uint32_t term = address32(w, u, 0), shift = u->memory.scale;
+  FOR_HALF {
+    const uint32_t v = (a[i] << shift) + term;
+    at.l[i] = v;
+    max = v > max ? v : max;
+    bits |= v;
+  }
+  if ((uint64_t)max + BYTES > w->shared_bytes || bits & (BYTES - 1))
+    return false;
+  if (write)
+    for (unsigned i = 0; i < SM_HALF; i++)
+      store_word(w->shared + at.l[i], r[i], SIZE_32);
+  else
+    gather_16(r, w->shared, at.l);
+  return true;
+}
+
 /* Loads for the lanes of m. Out of line, like load_global_all. */
 static __attribute__((noinline)) const struct sm_uop *
 load_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
@@ -578,6 +621,8 @@ load_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   struct sm_lanes at;
   uint8_t *p[2];
   uint32_t step[2];
+  if (is_half_mask(m) && size == SIZE_32 && access_shared_half(w, u, m >> 31, false))
+    return DONE;
   if (m == SM_ALL_LANES && size != SIZE_32) {
     const uint8_t *row = shared_row(w, u, bytes);
     if (row) {
@@ -617,6 +662,8 @@ static __attribute__((noinline)) const struct sm_uop *
 store_shared_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const enum size size = u->memory.size;
   struct sm_lanes at;
+  if (is_half_mask(m) && size == SIZE_32 && access_shared_half(w, u, m >> 31, true))
+    return DONE;
   if (!shared_addresses(w, u, m, size_bytes[size], true, at.l))
     return NULL;
   scatter_words(w, u->s[1], w->shared, at.l, size, m);
