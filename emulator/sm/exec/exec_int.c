@@ -293,8 +293,8 @@ EACH_WARP(lop3) {
   RESULT_END;
 }
 
-/* Handlers of LOP3 with common truth tables and without a destination predicate. expression is an
- * expression of the words a, b and c. */
+/* Handlers of LOP3 with common truth tables and without a destination predicate. expression
+ * computes a word of the result from the words a, b and c. */
 #define LOP3(name, expression)                                                                     \
   EACH_WARP_SCALAR(name, value) {                                                                  \
     RESULT(u->d);                                                                                  \
@@ -316,9 +316,9 @@ EACH_WARP(lop3) {
     RESULT_END;                                                                                    \
   }
 
-LOP3(lop3_and, a &b)
-LOP3(lop3_or, a | b)
-LOP3(lop3_xor, a ^ b)
+LOP3(lop3_and, (a & b))
+LOP3(lop3_or, (a | b))
+LOP3(lop3_xor, (a ^ b))
 LOP3(lop3_xor3, a ^ b ^ c)
 LOP3(lop3_or3, a | b | c)
 LOP3(lop3_select, (a & b) | (~a & c))
