@@ -159,7 +159,7 @@ EACH_WARP(bssy) {
   uint32_t *b = w->breg[u->barrier.barrier].l;
   w->breg_used |= 1u << u->barrier.barrier;
   FOR_LANES
-  b[i] = m & sm_lane_bit[i] ? m : b[i];
+  b[i] = sm_choose(m, i, m, b[i]);
   return DONE;
 }
 
@@ -168,7 +168,7 @@ static inline uint32_t awaited_lanes(const struct sm_warp *w, const struct sm_uo
   const uint32_t *b = w->breg[u->barrier.barrier].l;
   uint32_t need = 0;
   FOR_LANES
-  need |= m & sm_lane_bit[i] ? b[i] : 0;
+  need |= sm_choose(m, i, b[i], 0);
   return need & w->alive & ~m;
 }
 
@@ -183,7 +183,7 @@ HANDLER(bsync) {
     const uint32_t m = exec_mask(v, u) & pred_in(v, u, u->pp, 0);
     uint32_t *b = v->breg[u->barrier.barrier].l;
     FOR_LANES
-    b[i] = m & sm_lane_bit[i] ? 0 : b[i];
+    b[i] = sm_choose(m, i, 0, b[i]);
   }
   return NEXT;
 }
@@ -208,7 +208,7 @@ static inline uint32_t absent_lanes(const struct sm_warp *w, const struct sm_uop
   const uint32_t *mask = source(w, u, 1, t);
   uint32_t differ = 0;
   FOR_LANES
-  differ |= m & sm_lane_bit[i] ? (mask[i] & w->alive) ^ m : 0;
+  differ |= sm_choose(m, i, (mask[i] & w->alive) ^ m, 0);
   return differ;
 }
 
@@ -223,7 +223,7 @@ HANDLER(warpsync) {
     return sm_disband(w, u, warps);
   const uint32_t m = exec_mask(w, u) & PP, *mask = source(w, u, 1, &t);
   FOR_LANES
-  w->sync_mask.l[i] = m & sm_lane_bit[i] ? mask[i] : w->sync_mask.l[i];
+  w->sync_mask.l[i] = sm_choose(m, i, mask[i], w->sync_mask.l[i]);
   return sm_warpsync(w, u, m);
 }
 
@@ -242,7 +242,7 @@ EACH_WARP(bmov) {
     if (u->bmov.clear) {
       uint32_t *b = w->breg[u->bmov.from].l;
       FOR_LANES
-      b[i] = m & sm_lane_bit[i] ? 0 : b[i];
+      b[i] = sm_choose(m, i, 0, b[i]);
     }
   } else {
     sm_splat(t.l, u->bmov.from == BMOV_MACTIVE   ? w->active[0]

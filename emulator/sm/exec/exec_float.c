@@ -162,7 +162,7 @@ EACH_WARP(fsel) {
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   const uint32_t p = PP;
   FOR_LANES
-  r[i] = p & sm_lane_bit[i] ? a[i] : b[i];
+  r[i] = sm_choose(p, i, a[i], b[i]);
   RESULT_END;
 }
 

@@ -43,7 +43,7 @@ EACH_WARP(sel) {
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   const uint32_t p = PP;
   FOR_LANES
-  r[i] = p & sm_lane_bit[i] ? a[i] : b[i];
+  r[i] = sm_choose(p, i, a[i], b[i]);
   RESULT_END;
 }
 
@@ -463,9 +463,9 @@ EACH_WARP(imnmx) {
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   const uint32_t min = PP, flip = u->imnmx.is_signed ? 0 : 0x80000000u;
   FOR_LANES {
-    bool less = (int32_t)(a[i] ^ flip) < (int32_t)(b[i] ^ flip);
-    uint32_t low = less ? a[i] : b[i], high = less ? b[i] : a[i];
-    r[i] = min & sm_lane_bit[i] ? low : high;
+    const uint32_t x = a[i], y = b[i];
+    const bool less = (int32_t)(x ^ flip) < (int32_t)(y ^ flip);
+    r[i] = sm_choose(min, i, less ? x : y, less ? y : x);
   }
   RESULT_END;
 }

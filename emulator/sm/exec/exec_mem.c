@@ -241,10 +241,8 @@ static inline enum pattern pattern_of_some(const uint32_t *v, uint32_t step, uin
     return PATTERN_ANY;
   const uint32_t by = unit ? step : 0, start = v[first] - first * by;
   uint32_t differ = 0;
-  FOR_LANES {
-    const uint32_t d = v[i] ^ (start + sm_lane_index[i] * by);
-    differ |= m & sm_lane_bit[i] ? d : 0;
-  }
+  FOR_LANES
+  differ |= sm_choose(m, i, v[i] ^ (start + sm_lane_index[i] * by), 0);
   return differ ? PATTERN_ANY : unit ? PATTERN_UNIT : PATTERN_SAME;
 }
 

@@ -194,8 +194,7 @@ static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, 
   const uint32_t spare = (a[__builtin_ctz(m)] << shift) + term;
   uint32_t max = 0, all = 0;
   FOR_LANES {
-    uint32_t v = (a[i] << shift) + term;
-    v = m & sm_lane_bit[i] ? v : spare;
+    const uint32_t v = sm_choose(m, i, (a[i] << shift) + term, spare);
     at[i] = v;
     all |= v;
     max = v > max ? v : max;

@@ -60,6 +60,12 @@ static const uint32_t sm_lane_bit[SM_LANES] __attribute__((aligned(SM_REG_BYTES)
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
+/* Returns yes if lane is one of mask, and no otherwise. Both are evaluated: compilers for
+ * processors without masked loads do not make vectors of choices between words of memory. */
+static inline uint32_t sm_choose(uint32_t mask, unsigned lane, uint32_t yes, uint32_t no) {
+  return mask & sm_lane_bit[lane] ? yes : no;
+}
+
 static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTES))) = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
@@ -266,7 +272,7 @@ static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
   }
 #else
   FOR_LANES
-  d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
+  d[i] = sm_choose(mask, i, s[i], d[i]);
 #endif
 }
 
