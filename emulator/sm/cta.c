@@ -376,7 +376,8 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_cta *cta = w->cta;
   const uint64_t pc = sm_pc_of(w, u);
   uint32_t count = 1;
-  if (cta->grid->watch || cta->grid->l1 || !is_together(w))
+  const bool counts = cta->grid->watch && cta->grid->watch->profile;
+  if (counts || cta->grid->l1 || !is_together(w))
     return count;
   while (count < BATCH && w->index + count < cta->warps) {
     struct sm_warp *v = sm_warp_after(w, count);

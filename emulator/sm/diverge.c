@@ -67,6 +67,8 @@ const struct sm_uop *sm_disband(struct sm_warp *w, const struct sm_uop *u, uint3
   set_pcs(w, warps, sm_pc_of(w, u));
   for (uint32_t k = 0; k < warps; k++)
     sm_warp_after(w, k)->alone = true;
+  if (w->shadow)
+    *w->left_to_watchdog += warps; /* which will execute u again */
   w->left -= u - w->from;
   w->from = u;
   w->event = SM_EVENT_DISBAND;

@@ -161,9 +161,14 @@ struct sm_note;
 enum sm_pattern { SM_PATTERN_ANY, SM_PATTERN_SAME, SM_PATTERN_ROW /* consecutive elements */ };
 /* Those of the two halves of a warp. */
 struct sm_halves {
-  uint8_t pattern[2];
-  bool is_uniform; /* the high words of all addresses are the same */
+  enum sm_pattern first : 8, second : 8;
+  bool is_uniform : 1; /* the high words of all addresses are the same */
 };
+
+/* Returns the pattern of half k. */
+static inline enum sm_pattern sm_pattern_of(struct sm_halves h, unsigned k) {
+  return k ? h.second : h.first;
+}
 
 struct sm_core {
   sm_handler handler[SM_HANDLER_COUNT];

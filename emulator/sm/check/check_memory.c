@@ -2,7 +2,8 @@
  * memory that kernels may not read or may not write, and pointers outside their buffer. Runs for
  * the lanes of each memory instruction before it is executed. */
 #include <inttypes.h>
-#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "emulator/sm/check/watch.h"
@@ -96,22 +97,31 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 
 /* --- global memory ------------------------------------------------------------------ */
 
-/* All CTAs share the cells of global memory. A lock protects the cells of one KiB in every
- * LOCKS. */
+/* All CTAs share the cells of global memory. A lock protects the cells of one KiB in every LOCKS.
+ * They are held for some tens of nanoseconds, and a mutex would take as long. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
-static struct {
-  _Alignas(64) pthread_mutex_t mutex; /* each has a cache line */
-} locks[LOCKS] = {
-    [0 ... LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER},
+struct cell_lock {
+  _Alignas(64) atomic_bool is_held; /* each has a cache line */
 };
+static struct cell_lock locks[LOCKS];
 
 void sm_check_forked(void) {
   for (int i = 0; i < LOCKS; i++)
-    pthread_mutex_init(&locks[i].mutex, NULL);
+    atomic_store(&locks[i].is_held, false);
 }
 
-static pthread_mutex_t *lock_of(uint64_t address) {
-  return &locks[(address >> LOCKED_SHIFT) % LOCKS].mutex;
+static struct cell_lock *lock_of(uint64_t address) {
+  return &locks[(address >> LOCKED_SHIFT) % LOCKS];
+}
+
+static void release(struct cell_lock *lock) {
+  atomic_store_explicit(&lock->is_held, false, memory_order_release);
+}
+
+static void acquire(struct cell_lock *lock) {
+  while (atomic_exchange_explicit(&lock->is_held, true, memory_order_acquire))
+    while (atomic_load_explicit(&lock->is_held, memory_order_relaxed))
+      sched_yield(); /* its holder may have to run */
 }
 
 static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
@@ -182,17 +192,17 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
 }
 
 /* Holds the lock of an address, and no other one. */
-static void hold_lock_of(uint64_t address, pthread_mutex_t **held) {
-  pthread_mutex_t *lock = lock_of(address);
+static void hold_lock_of(uint64_t address, struct cell_lock **held) {
+  struct cell_lock *lock = lock_of(address);
   if (lock == *held)
     return;
   if (*held)
-    pthread_mutex_unlock(*held);
-  pthread_mutex_lock(lock);
+    release(*held);
+  acquire(lock);
   *held = lock;
 }
 
-static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
+static bool global_access(struct sm_access *a, struct cell_lock **held) {
   const struct sm_range *r = a->one_pointer && a->pointer ? &a->pointer->range : NULL;
   const bool in_buffer = r && r->shadow && is_inside(r, a->at, a->bytes);
   if (!in_buffer)
@@ -213,7 +223,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                     const struct sm_texel *texel) {
   struct sm_note note = *sm_note_of(w, u);
   const uint32_t bytes = texel->bytes & (texel->bytes - 1) ? sizeof(uint32_t) : texel->bytes;
-  pthread_mutex_t *held = NULL;
+  struct cell_lock *held = NULL;
   bool undefined = false;
   note.space = SM_SPACE_GLOBAL;
   note.access = (uint8_t)texel->access;
@@ -234,7 +244,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
     undefined |= global_access(&a, &held);
   }
   if (held)
-    pthread_mutex_unlock(held);
+    release(held);
   return undefined;
 }
 
@@ -292,7 +302,7 @@ static inline const struct sm_range *range_of_lanes(const struct sm_access *a, u
 
 /* Checks the access of a->lane and the lanes after it to a row of global memory. Returns false if
  * each of them has to be checked. */
-static bool check_row(struct sm_access *a, pthread_mutex_t **held, uint32_t *undefined) {
+static bool check_row(struct sm_access *a, struct cell_lock **held, uint32_t *undefined) {
   const struct sm_range *r = range_of_lanes(a, SM_ROW_BYTES);
   if (!r || (a->at - r->gpu) % SM_ROW_BYTES)
     return false;
@@ -307,7 +317,7 @@ static bool check_row(struct sm_access *a, pthread_mutex_t **held, uint32_t *und
 
 /* Checks that several lanes, from a->lane on, read the same words of global memory. Returns false
  * if each of them has to be checked. */
-static bool check_same(struct sm_access *a, pthread_mutex_t **held, bool *undefined) {
+static bool check_same(struct sm_access *a, struct cell_lock **held, bool *undefined) {
   const struct sm_range *r = range_of_lanes(a, a->bytes);
   if (a->is_write || a->strong || !r || a->at & (a->bytes - 1))
     return false;
@@ -337,7 +347,7 @@ struct lanes_check {
   bool has_addresses;
   uint32_t data; /* lanes that store an undefined value */
   uint64_t stored, *origin;
-  pthread_mutex_t *held;
+  struct cell_lock *held;
 };
 
 static void use_addresses(const struct sm_access *a, struct lanes_check *c) {
@@ -512,7 +522,7 @@ static bool check_twins(struct sm_access *a, struct lanes_check *c, uint64_t at,
 /* Checks all lanes of a warp, half of them at once if their addresses have a pattern. */
 static uint32_t check_halves(struct sm_access *a, struct lanes_check *c,
                              const struct warp_addresses *p, unsigned lanes) {
-  const uint8_t *of = p->halves.pattern;
+  const enum sm_pattern of[] = {p->halves.first, p->halves.second};
   uint32_t undefined = 0;
   a->bytes = a->note->bytes;
   if (of[0] == SM_PATTERN_SAME && of[1] == SM_PATTERN_SAME && p->first[0] == p->first[1]) {
@@ -545,7 +555,7 @@ static bool check_parts(struct sm_access *a, struct lanes_check *c,
   a->lane = 0;
   a->at = p->first[0];
   a->bytes = a->note->bytes;
-  if (p->halves.pattern[0] != SM_PATTERN_ROW || p->halves.pattern[1] != SM_PATTERN_ROW ||
+  if (p->halves.first != SM_PATTERN_ROW || p->halves.second != SM_PATTERN_ROW ||
       p->first[1] - a->at != bytes / 2 || a->at % SM_CELL_BYTES ||
       a->at >> LOCKED_SHIFT != (a->at + bytes - 1) >> LOCKED_SHIFT)
     return false;
@@ -603,7 +613,7 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
   const uint32_t undefined = check_accesses(&a, &c, reads);
   if (c.held)
-    pthread_mutex_unlock(c.held);
+    release(c.held);
   if (note->space == SM_SPACE_COPY) {
     copy_access(a, m, undefined, *origin);
     return 0; /* LDGSTS writes no register */

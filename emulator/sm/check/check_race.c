@@ -49,18 +49,18 @@ static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touc
 /* Returns whether the recorded access t is ordered before the current access. */
 static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_warp *w = a->w;
-  const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
+  const uint32_t warp = sm_touch_warp(t), lane = sm_touch_thread(t) % SM_LANES;
   if (t->cta != w->cta->shadow->number)
     return ordered_between_ctas(a, t);
   return t->clock < sm_shadow_of(w)->clock[warp] ||
-         (warp == w->index && lane == a->lane && !t->by_several);
+         (warp == w->index && lane == a->lane && !(t->by & SM_TOUCH_BY_SEVERAL));
 }
 
 /* Describes the work-items of a recorded access, and their group if it is another one. */
 static void describe_touch(const struct sm_access *a, const struct sm_touch *t, char *text,
                            size_t size) {
   const struct sm_grid *g = a->w->cta->grid;
-  const uint32_t n = t->thread, *b = g->block;
+  const uint32_t n = sm_touch_thread(t), *b = g->block;
   if (t->cta == a->w->cta->shadow->number && n == a->w->index * SM_LANES + a->lane) {
     snprintf(text, size, "other work-items of its sub-group");
     return;
@@ -89,15 +89,15 @@ static void report_race(const struct sm_access *a, const struct sm_touch *t, boo
 /* Returns whether two unordered accesses do not race: both are strong, or one is a
  * compare-and-swap, which verifies the value that the other one reads. */
 static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
-  return (a->strong && t->strong) || (a->note->compares && !was_write) ||
-         (t->compares && !a->is_write);
+  return (a->strong && t->by & SM_TOUCH_STRONG) || (a->note->compares && !was_write) ||
+         (t->by & SM_TOUCH_COMPARES && !a->is_write);
 }
 
 /* Returns whether the texture units read what a store of their own grid wrote. They may not see it
  * even if it is ordered before the read (docs/hardware/textures.md 4.3). */
-static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
+static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask) {
   const struct sm_grid *g = a->w->cta->grid;
-  return a->by_units && writer->bytes & mask &&
+  return a->by_units && sm_touch_bytes(writer) & mask &&
          writer->cta - g->first_number < (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
 }
 
@@ -112,12 +112,13 @@ static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {
             a->at, who);
 }
 
-static inline bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
+static inline bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint32_t mask,
                                 bool was_write) {
-  return t->bytes & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
+  return sm_touch_bytes(t) & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
 }
 
-bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write) {
+bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint32_t mask,
+                bool was_write) {
   return has_conflict(a, t, mask, was_write);
 }
 
@@ -152,8 +153,8 @@ static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p)
 /* Returns whether a store repeats the value of the store before it, which may not be in memory
  * yet. */
 static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
-  const uint8_t common = cell->writer.bytes & now->bytes;
-  if (!cell->writer.valued || !now->valued)
+  const uint32_t common = sm_touch_bytes(&cell->writer) & sm_touch_bytes(now);
+  if (!(cell->writer.by & now->by & SM_TOUCH_VALUED))
     return false;
   for (unsigned k = 0; k < SM_CELL_BYTES; k++)
     if (common >> k & 1 && (uint8_t)(value >> k * 8) != (uint8_t)(cell->value >> k * 8))
@@ -161,19 +162,17 @@ static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now
   return true;
 }
 
-bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask) {
-  if (!(writer->bytes & mask))
+bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask) {
+  if (!(sm_touch_bytes(writer) & mask))
     return true;
   if (writer->cta != a->w->cta->shadow->number)
     return ordered_between_ctas(a, writer);
-  return writer->clock < sm_shadow_of(a->w)->clock[writer->thread / SM_LANES];
+  return writer->clock < sm_shadow_of(a->w)->clock[sm_touch_warp(writer)];
 }
 
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
-  struct sm_touch now = a->touch;
-  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
-  now.bytes = p->mask;
-  const uint32_t value = now.valued ? stored_bytes(a, p) : 0;
+  struct sm_touch now = sm_touch_by_lane(a, p->mask);
+  const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
   if (a->is_write && !changes_memory(a, p))
     return;
   if (is_unseen(a, &cell->writer, p->mask))
@@ -182,8 +181,8 @@ void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_pa
            !(a->is_write && repeats_write(cell, &now, value)))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
-    a->by_writer |= a->several && cell->writer.thread == now.thread;
-    now.by_several = a->several;
+    a->by_writer |= a->several && sm_touch_thread(&cell->writer) == sm_touch_thread(&now);
+    now.by |= a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0;
     sm_add_reader(cell->reader, &now);
     return;
   }

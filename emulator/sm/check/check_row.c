@@ -23,8 +23,7 @@ static struct sm_cell *cells_at(const struct sm_memory_shadow *shadow, uint64_t 
 
 static struct sm_touch touch_of_word(const struct sm_touch *t, unsigned word) {
   struct sm_touch out = *t;
-  out.thread = (uint16_t)(t->thread + (word >> t->shift));
-  out.shift = 0;
+  out.by = (t->by & ~(3u << SM_TOUCH_SHIFT_AT)) + (word >> sm_touch_shift(t));
   return out;
 }
 
@@ -35,7 +34,7 @@ void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
     return;
   for (unsigned k = 0; k < SM_ROW_WORDS; k++) {
     cell[k].writer =
-        row->words >> k & 1 ? touch_of_word(&row->writer, k) : (struct sm_touch){.bytes = 0};
+        row->words >> k & 1 ? touch_of_word(&row->writer, k) : (struct sm_touch){.by = 0};
     for (unsigned r = 0; r < 2; r++)
       cell[k].reader[r] = touch_of_word(&row->reader[r], k);
     cell[k].value = row->value[k];
@@ -46,7 +45,7 @@ void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
 /* Returns whether a recorded access cannot race with any later one, because its grid has ended. */
 static bool is_over(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_grid *g = a->w->cta->grid;
-  return !t->bytes ||
+  return !sm_touch_bytes(t) ||
          (atomic_load_explicit(&g->watch->unfinished_grids, memory_order_relaxed) <= 1 &&
           t->cta - g->first_number >= (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]);
 }
@@ -68,7 +67,8 @@ static bool may_race(const struct sm_access *a, const struct sm_touch *t,
                      const struct sm_touch *now, bool was_write) {
   if (!sm_is_race(a, t, ALL_BYTES, was_write))
     /* A work-item's accesses are ordered, but each word's must be by the same work-item. */
-    return t->bytes && t->shift != now->shift && t->thread == now->thread && !is_over(a, t);
+    return sm_touch_bytes(t) && sm_touch_shift(t) != sm_touch_shift(now) &&
+           sm_touch_thread(t) == sm_touch_thread(now) && !is_over(a, t);
   return true;
 }
 
@@ -95,7 +95,8 @@ static bool row_load(const struct sm_access *a, struct sm_row *row, const struct
   if (row->words && (a->several ? !sm_is_settled(a, &row->writer, ALL_BYTES)
                                 : may_race(a, &row->writer, now, true)))
     return false;
-  if (row->reader[0].shift != now->shift && sm_follows_read(&row->reader[0], now))
+  if (sm_touch_shift(&row->reader[0]) != sm_touch_shift(now) &&
+      sm_follows_read(&row->reader[0], now))
     return false;
   sm_add_reader(row->reader, now);
   return true;
@@ -122,7 +123,7 @@ static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *va
 static bool row_store(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now,
                       enum written written) {
   uint32_t value[SM_ROW_WORDS];
-  stored_words(a, now->shift, value);
+  stored_words(a, sm_touch_shift(now), value);
   const uint32_t changed = written == WRITTEN_ALL ? changed_words(a->memory, value) : ALL_WORDS;
   if (!changed)
     return true;
@@ -146,11 +147,9 @@ bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *sha
   uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   uint8_t *written = of_range ? of_range + offset : NULL;
   const enum written state = written_bytes(written);
-  struct sm_touch now = a->touch;
-  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
-  now.bytes = ALL_BYTES;
-  now.by_several = a->several;
-  now.shift = (uint8_t)__builtin_ctz(a->bytes / SM_CELL_BYTES) & 3;
+  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
+  now.by |= (uint32_t)__builtin_ctz(a->bytes / SM_CELL_BYTES) << SM_TOUCH_SHIFT_AT |
+            (a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0);
   if (state == WRITTEN_SOME || (row->is_split && !join_row(a, shadow, offset)))
     return false;
   if (!a->is_write ? !row_load(a, row, &now) : !row_store(a, row, &now, state))
@@ -167,10 +166,8 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
   const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
   const unsigned words = a->bytes / SM_CELL_BYTES;
-  struct sm_touch now = a->touch;
-  now.thread = (uint16_t)(a->w->index * SM_LANES + a->lane);
-  now.bytes = ALL_BYTES;
-  now.by_several = true;
+  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
+  now.by |= SM_TOUCH_BY_SEVERAL;
   sm_row_split(shadow, offset);
   for (unsigned k = 0; k < words; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
@@ -187,21 +184,19 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
   struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
   const unsigned words = SM_LANES * a->bytes / SM_CELL_BYTES, lanes = SM_CELL_BYTES / a->bytes;
   const uint32_t part = (1u << a->bytes) - 1;
-  struct sm_touch first = a->touch, last = a->touch;
+  struct sm_touch first = sm_touch_by_lane(a, part), last;
   if (written && !sm_are_written(written + offset, words * SM_CELL_BYTES))
     return false;
   for (unsigned k = 0; k < words; k++)
     sm_row_split(shadow, offset + k * (uint64_t)SM_CELL_BYTES);
-  first.thread = (uint16_t)(a->w->index * SM_LANES);
-  first.bytes = (uint8_t)part;
   for (unsigned k = 0; k < words; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES) ||
         sm_follows_read(&cell[k].reader[0], &first))
       return false;
-  last.bytes = (uint8_t)(part << (SM_CELL_BYTES - a->bytes));
-  for (unsigned k = 0; k < words; k++) {
-    first.thread = (uint16_t)(a->w->index * SM_LANES + k * lanes);
-    last.thread = (uint16_t)(first.thread + lanes - 1);
+  last = a->touch;
+  last.by |=
+      (a->w->index * SM_LANES + lanes - 1) | part << (SM_CELL_BYTES - a->bytes + SM_TOUCH_BYTES_AT);
+  for (unsigned k = 0; k < words; k++, first.by += lanes, last.by += lanes) {
     sm_add_reader(cell[k].reader, &first);
     cell[k].reader[0] = last;
   }

@@ -60,14 +60,20 @@ void sm_shared_free(struct sm_shadow *s) {
 
 /* --- the log ---------------------------------------------------------------------- */
 
+static uint32_t logged_address(const struct sm_logged *l, uint32_t lane) {
+  const struct sm_words *run = &l->run[lane / SM_HALF];
+  const uint32_t step = run->bytes == l->bytes ? 0 : l->bytes;
+  return l->runs ? run->at + lane % SM_HALF * step : l->at.l[lane];
+}
+
 static void enter_lane(struct sm_shadow *s, const struct sm_logged *l, uint32_t lane) {
+  const uint32_t first = logged_address(l, lane);
   for (uint32_t done = 0, word = 0; done < l->bytes; word++) {
-    const uint32_t at = l->at.l[lane] + done;
-    const struct sm_part p = sm_part_of(l->at.l[lane], l->bytes, done);
+    const uint32_t at = first + done;
+    const struct sm_part p = sm_part_of(first, l->bytes, done);
     struct sm_cell *cell = &s->cell[at / SM_CELL_BYTES];
     struct sm_touch now = l->touch;
-    now.thread = (uint16_t)(now.thread + lane);
-    now.bytes = p.mask;
+    now.by += lane | (uint32_t)p.mask << SM_TOUCH_BYTES_AT;
     done += p.count;
     if (!(l->lanes[word] >> lane & 1))
       continue;
@@ -78,9 +84,24 @@ static void enter_lane(struct sm_shadow *s, const struct sm_logged *l, uint32_t 
   }
 }
 
-/* Enters the log into the cells. The values of stores are in memory, because nothing else has been
- * stored there in this phase. */
-static void enter_log(struct sm_shadow *s, const uint8_t *memory) {
+/* Sets the values of a lane's store in its cells. If it is not in memory yet, u is the store. */
+static void enter_value(struct sm_cta *cta, const struct sm_logged *l, uint32_t lane,
+                        const struct sm_uop *u) {
+  const struct sm_warp *w = sm_warp_at(cta, sm_touch_warp(&l->touch));
+  for (uint32_t at = logged_address(l, lane), word = 0; word * SM_CELL_BYTES < l->bytes; word++) {
+    struct sm_cell *cell = &cta->shadow->cell[at / SM_CELL_BYTES + word];
+    if (u)
+      cell->value = sm_file_at(w, u->s[1] + word * SM_REG_BYTES)[lane] << at % SM_CELL_BYTES * 8;
+    else
+      memcpy(&cell->value, w->shared + (at / SM_CELL_BYTES + word) * (size_t)SM_CELL_BYTES,
+             SM_CELL_BYTES);
+  }
+}
+
+/* Enters the log into the cells while u is checked. The values of stores before it are in memory,
+ * because nothing else has been stored there in this phase. */
+static void enter_log(struct sm_cta *cta, const struct sm_uop *u) {
+  struct sm_shadow *s = cta->shadow;
   for (uint32_t k = 0; k < s->logged; k++) {
     const struct sm_logged *l = &s->log[k];
     uint32_t lanes = 0;
@@ -88,13 +109,11 @@ static void enter_log(struct sm_shadow *s, const uint8_t *memory) {
       lanes |= l->lanes[word];
     FOR_MASK(i, lanes) {
       enter_lane(s, l, i);
-      const uint32_t first = l->at.l[i] / SM_CELL_BYTES;
-      for (unsigned word = 0; l->is_write && word < (l->bytes + 3u) / SM_CELL_BYTES; word++)
-        memcpy(&s->cell[first + word].value, memory + (first + word) * (size_t)SM_CELL_BYTES,
-               SM_CELL_BYTES);
+      if (l->is_write)
+        enter_value(cta, l, i, k < s->stored ? NULL : u);
     }
   }
-  s->logged = 0;
+  s->logged = s->stored = 0;
 }
 
 static bool is_arrival(const struct sm_note *note) {
@@ -129,26 +148,25 @@ static bool mark_lane(struct sm_shadow *s, uint32_t at, uint32_t bytes, uint32_t
   return is_good;
 }
 
-/* Consecutive words of shared memory that half of a full warp accesses. */
-struct run {
-  uint32_t at, bytes;
-  uint32_t owner; /* of the first word, or SEVERAL */
-};
+static inline uint32_t uniform_term(const struct sm_warp *w, const struct sm_uop *u) {
+  return sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
+}
 
 /* Finds the words that each half of a full warp accesses. Returns the number of different runs, or
  * 0 if the addresses have no pattern, are misaligned or out of range, or if lanes write the same
  * memory. */
-static unsigned find_runs(const struct sm_warp *w, const uint32_t *at, uint32_t bytes,
-                          bool is_write, struct run *run) {
-  if (bytes % SM_CELL_BYTES)
+static uint8_t find_runs(const struct sm_warp *w, const struct sm_uop *u, uint32_t bytes,
+                         bool is_write, struct sm_words *run) {
+  const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale, step = bytes >> scale;
+  if (bytes % SM_CELL_BYTES || step << scale != bytes)
     return 0;
-  const struct sm_halves h = sm_core()->halves(at, at, bytes);
+  const struct sm_halves h = sm_core()->halves(a, a, step);
   for (unsigned k = 0; k < 2; k++) {
-    const uint32_t first = at[k * SM_HALF];
-    const bool is_row = h.pattern[k] == SM_PATTERN_ROW;
-    run[k] = (struct run){first, is_row ? SM_HALF * bytes : bytes,
-                          is_row ? w->index * SM_LANES + k * SM_HALF : SEVERAL};
-    if (h.pattern[k] == SM_PATTERN_ANY || first & (bytes - 1) ||
+    const uint32_t first = (a[k * SM_HALF] << scale) + uniform_term(w, u);
+    const bool is_row = sm_pattern_of(h, k) == SM_PATTERN_ROW;
+    run[k] = (struct sm_words){first, is_row ? SM_HALF * bytes : bytes,
+                               is_row ? w->index * SM_LANES + k * SM_HALF : SEVERAL};
+    if (sm_pattern_of(h, k) == SM_PATTERN_ANY || first & (bytes - 1) ||
         (uint64_t)first + run[k].bytes > w->shared_bytes || (is_write && !is_row))
       return 0;
   }
@@ -162,7 +180,8 @@ static unsigned find_runs(const struct sm_warp *w, const uint32_t *at, uint32_t 
 
 /* Marks the access to a run, of some words by each lane. Returns false if it may race, or reads
  * bytes that are not written. */
-static bool mark_run(struct sm_shadow *s, const struct run *run, unsigned shift, bool is_write) {
+static bool mark_run(struct sm_shadow *s, const struct sm_words *run, unsigned shift,
+                     bool is_write) {
   const uint32_t each = SM_WRITTEN * (UINT32_MAX / UINT8_MAX), write = is_write ? WRITE : 0;
   const uint32_t *defined = (const uint32_t *)(const void *)(s->shared_defined + run->at);
   const uint32_t words = run->bytes / SM_CELL_BYTES, phase = s->phase, first = run->owner;
@@ -188,21 +207,24 @@ static bool mark_run(struct sm_shadow *s, const struct run *run, unsigned shift,
 }
 
 /* Returns the lanes whose store changes a part of memory. */
-static uint32_t changing_lanes(const struct sm_warp *w, const struct sm_uop *u, const uint32_t *at,
-                               uint32_t m, uint32_t part, uint32_t bytes) {
+static uint32_t changing_lanes(const struct sm_warp *w, const struct sm_uop *u,
+                               const struct sm_logged *l, uint32_t m, uint32_t part,
+                               uint32_t bytes) {
   const uint8_t *defined = w->cta->shadow->shared_defined;
   const uint32_t *value = sm_file_at(w, u->s[1] + part / SM_CELL_BYTES * SM_REG_BYTES);
   uint32_t changes = 0;
-  FOR_MASK(i, m)
-  changes |= (uint32_t)(!sm_are_written(defined + at[i] + part, bytes) ||
-                        memcmp(w->shared + at[i] + part, &value[i], bytes) != 0)
-             << i;
+  FOR_MASK(i, m) {
+    const uint32_t at = logged_address(l, i) + part;
+    changes |= (uint32_t)(!sm_are_written(defined + at, bytes) ||
+                          memcmp(w->shared + at, &value[i], bytes) != 0)
+               << i;
+  }
   return changes;
 }
 
 /* Returns the lanes whose store of a word changes memory. */
 static uint32_t changing_words(const struct sm_warp *w, const struct sm_uop *u,
-                               const struct run *run) {
+                               const struct sm_words *run) {
   struct sm_lanes old, defined, written;
   for (unsigned k = 0; k < 2; k++) {
     memcpy(&old.l[k * SM_HALF], w->shared + run[k].at, sizeof old / 2);
@@ -214,15 +236,15 @@ static uint32_t changing_words(const struct sm_warp *w, const struct sm_uop *u,
 
 /* Sets the lanes of *l for a store. Returns false if it changes nothing. */
 static bool find_changes(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                         const struct run *run, unsigned runs, struct sm_logged *l) {
+                         struct sm_logged *l) {
   const uint32_t bytes = l->bytes < SM_CELL_BYTES ? l->bytes : (uint32_t)SM_CELL_BYTES;
   uint32_t any = 0;
-  if (runs && l->bytes == SM_CELL_BYTES) {
-    l->lanes[0] = changing_words(w, u, run);
+  if (l->runs && l->bytes == SM_CELL_BYTES) {
+    l->lanes[0] = changing_words(w, u, l->run);
     return l->lanes[0];
   }
   for (uint32_t word = 0; word * SM_CELL_BYTES < l->bytes; word++)
-    any |= l->lanes[word] = changing_lanes(w, u, l->at.l, m, word * SM_CELL_BYTES, bytes);
+    any |= l->lanes[word] = changing_lanes(w, u, l, m, word * SM_CELL_BYTES, bytes);
   return any;
 }
 
@@ -233,8 +255,7 @@ static void note_access(const struct sm_warp *w) {
 }
 
 static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, struct sm_lanes *at) {
-  const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale;
-  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
+  const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale, term = uniform_term(w, u);
   FOR_LANES
   at->l[i] = (a[i] << scale) + term;
 }
@@ -254,22 +275,21 @@ static bool are_separate(const struct sm_warp *w, const uint32_t *at, uint32_t m
 
 /* Marks the accesses of the lanes of m. Returns false if one of them may race, or reads bytes that
  * are not written. */
-static bool mark_access(const struct sm_warp *w, const struct sm_logged *l, uint32_t m,
-                        const struct run *run, unsigned runs) {
+static bool mark_access(const struct sm_warp *w, const struct sm_logged *l, uint32_t m) {
   struct sm_shadow *s = w->cta->shadow;
   bool is_good = true;
-  for (unsigned k = 0; k < runs; k++)
-    is_good &= mark_run(s, &run[k], (unsigned)__builtin_ctz(l->bytes / SM_CELL_BYTES), l->is_write);
-  FOR_MASK(i, runs ? 0 : m)
+  for (unsigned k = 0; k < l->runs; k++)
+    is_good &=
+        mark_run(s, &l->run[k], (unsigned)__builtin_ctz(l->bytes / SM_CELL_BYTES), l->is_write);
+  FOR_MASK(i, l->runs ? 0 : m)
   is_good &= mark_lane(s, l->at.l[i], l->bytes, w->index * SM_LANES + i, l->is_write);
   return is_good;
 }
 
-static void set_written(struct sm_shadow *s, const struct sm_logged *l, uint32_t m,
-                        const struct run *run, unsigned runs) {
-  for (unsigned k = 0; k < runs; k++)
-    memset(s->shared_defined + run[k].at, SM_WRITTEN, run[k].bytes);
-  FOR_MASK(i, runs ? 0 : m)
+static void set_written(struct sm_shadow *s, const struct sm_logged *l, uint32_t m) {
+  for (unsigned k = 0; k < l->runs; k++)
+    memset(s->shared_defined + l->run[k].at, SM_WRITTEN, l->run[k].bytes);
+  FOR_MASK(i, l->runs ? 0 : m)
   memset(s->shared_defined + l->at.l[i], SM_WRITTEN, l->bytes);
 }
 
@@ -291,36 +311,37 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
                    uint32_t m) {
   struct sm_shadow *s = w->cta->shadow;
   const bool is_write = note->access == SM_ACCESS_STORE;
-  struct run run[2];
   if (note->strong) {
     if (s->logged)
-      enter_log(s, w->shared); /* before memory loses the values of its stores */
+      enter_log(w->cta, u); /* before memory loses the values of its stores */
     return is_good_atomic(w, u, note, m);
   }
   if ((!is_write && note->access != SM_ACCESS_LOAD) || !s->log)
     return false;
   if (s->logged == LOG)
-    enter_log(s, w->shared);
+    enter_log(w->cta, u);
   struct sm_logged *l = &s->log[s->logged];
   l->is_write = is_write;
   l->bytes = note->bytes;
-  find_addresses(w, u, &l->at);
-  const unsigned runs = m == SM_ALL_LANES ? find_runs(w, l->at.l, note->bytes, is_write, run) : 0;
-  if (!runs && !are_separate(w, l->at.l, m, note->bytes, is_write))
-    return false;
+  l->runs = m == SM_ALL_LANES ? find_runs(w, u, note->bytes, is_write, l->run) : 0;
+  if (!l->runs) {
+    find_addresses(w, u, &l->at);
+    if (!are_separate(w, l->at.l, m, note->bytes, is_write))
+      return false;
+  }
   l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
-  if (is_write && !find_changes(w, u, m, run, runs, l)) {
+  if (is_write && !find_changes(w, u, m, l)) {
     note_access(w);
     return true;
   }
-  if (!mark_access(w, l, m, run, runs))
+  if (!mark_access(w, l, m))
     return false;
   note_access(w);
   l->touch = sm_touch_by(w, u, note, false);
-  l->touch.thread = (uint16_t)(w->index * SM_LANES);
+  l->touch.by |= w->index * SM_LANES;
   s->logged++;
   if (is_write)
-    set_written(s, l, m, run, runs);
+    set_written(s, l, m);
   return true;
 }
 
@@ -342,7 +363,7 @@ bool sm_shared_access(struct sm_access *a, bool undefined) {
   if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
     return false; /* it will fault */
   if (s->logged)
-    enter_log(s, a->w->shared);
+    enter_log(a->w->cta, a->u);
   if (!a->strong)
     note_access(a->w);
   a->memory = a->w->shared + a->at;

@@ -121,21 +121,34 @@ step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_
   if (!w->place_state && w->cta->grid->watch && w->cta->grid->watch->profile)
     sm_count(w, u, note);
   if (w->shadow) {
-    const uint64_t executes = 1u + note->skips;
-    if (*w->left_to_watchdog <= executes)
+    const uint64_t executes = (1u + note->skips) * (uint64_t)warps;
+    const bool is_last = *w->left_to_watchdog <= executes;
+    if (is_last && warps == 1)
       return bark(w, u);
     *w->left_to_watchdog -= executes;
-    sm_check(w, u, note);
+    if (is_last)
+      return sm_disband(w, u, warps);
+    w->cta->shadow->stored = w->cta->shadow->logged;
+    for (uint32_t k = 0; k < warps; k++)
+      sm_check(sm_warp_after(w, k), u, note);
   }
   return note->execute(w, u, warps);
 }
 
+/* Returns whether a place of the instruction has a record in a warp of the batch. */
+static inline bool has_record(struct sm_warp *w, uint32_t warps, const struct sm_note *note) {
+  uint8_t any = sm_quick_states(w->place_state, note);
+  for (uint32_t k = 1; k < warps; k++)
+    any |= sm_quick_states(sm_warp_after(w, k)->place_state, note);
+  return any;
+}
+
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   const struct sm_note *note = sm_note_of(w, u);
-  if (!note->is_quick || !w->place_state || sm_quick_states(w->place_state, note))
+  if (!note->is_quick || !w->place_state || *w->left_to_watchdog <= warps ||
+      has_record(w, warps, note))
     return step(w, u, warps, note);
-  if (--*w->left_to_watchdog == 0)
-    return bark(w, u);
+  *w->left_to_watchdog -= warps;
   return note->execute(w, u, warps);
 }
 

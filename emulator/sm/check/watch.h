@@ -93,14 +93,36 @@ struct sm_touch {
   uint32_t clock; /* of its warp */
   uint32_t time;  /* orders it with other CTAs: check_race.c */
   uint32_t pc;    /* offset from the program */
-  uint16_t thread;
-  uint8_t bytes;       /* mask of the word's bytes; 0 means no access */
-  bool strong : 1;     /* atomic or volatile; two strong accesses do not race */
-  bool compares : 1;   /* compare-and-swap; does not race with a read that it verifies */
-  bool valued : 1;     /* a store, whose value is in the cell */
-  bool by_several : 1; /* other lanes have made the same access with the work-item */
-  uint8_t shift : 2;   /* of a row: logarithm of the words that each work-item accesses */
+  uint32_t by;    /* parts of it: SM_TOUCH_* */
 };
+
+/* Parts of an access's word by, which is written at once: to load the record after a store to a
+ * part of it, the host would wait until the store is in its cache. */
+enum {
+  SM_TOUCH_THREAD = 0xffff,      /* mask of the work-item's number in the CTA */
+  SM_TOUCH_BYTES_AT = 16,        /* mask of the word's bytes; none means no access */
+  SM_TOUCH_SHIFT_AT = 20,        /* of a row: logarithm of the words that each lane accesses */
+  SM_TOUCH_STRONG = 1 << 22,     /* atomic or volatile; two strong accesses do not race */
+  SM_TOUCH_COMPARES = 1 << 23,   /* compare-and-swap; does not race with a read that it verifies */
+  SM_TOUCH_VALUED = 1 << 24,     /* a store, whose value is in the cell */
+  SM_TOUCH_BY_SEVERAL = 1 << 25, /* other lanes have made the same access with the work-item */
+};
+
+static inline uint32_t sm_touch_thread(const struct sm_touch *t) {
+  return t->by & SM_TOUCH_THREAD;
+}
+
+static inline uint32_t sm_touch_warp(const struct sm_touch *t) {
+  return sm_touch_thread(t) / SM_LANES;
+}
+
+static inline uint32_t sm_touch_bytes(const struct sm_touch *t) {
+  return t->by >> SM_TOUCH_BYTES_AT & ((1u << SM_CELL_BYTES) - 1);
+}
+
+static inline uint32_t sm_touch_shift(const struct sm_touch *t) {
+  return t->by >> SM_TOUCH_SHIFT_AT & 3;
+}
 
 struct sm_cell {
   struct sm_touch writer, reader[2]; /* the last readers, from different warps */
@@ -153,13 +175,21 @@ struct sm_texel {
   const uint8_t *stored;
 };
 
+/* Consecutive words of shared memory that half of a full warp accesses. */
+struct sm_words {
+  uint32_t at, bytes;
+  uint32_t owner; /* work-item of the first word, or a number that none has */
+};
+
 /* A warp's access to shared memory that the cells do not have yet: check_shared.c. */
 struct sm_logged {
   struct sm_touch touch; /* with the thread of lane 0, without bytes */
   uint32_t lanes[4];     /* for each word of the access, those that have a record of it */
   bool is_write;
   uint8_t bytes;
-  struct sm_lanes at; /* addresses of the lanes */
+  uint8_t runs;           /* different ones: 1 or 2, or 0 if the addresses have no pattern */
+  struct sm_words run[2]; /* of each half of the warp */
+  struct sm_lanes at;     /* without runs, the addresses of the lanes */
 };
 
 enum { SM_CHECK_RANGES = 4, SM_LOCAL_ORIGIN = 0x80 };
@@ -174,6 +204,7 @@ struct sm_shadow {
   size_t mark_bytes;
   uint32_t phase; /* increases when a barrier orders all earlier accesses */
   uint32_t logged;
+  uint32_t stored; /* of the log: the stores of the first ones are in memory */
   struct sm_logged *log;
   uint8_t *local_defined; /* for each word, a mask of its written bytes, and SM_LOCAL_ORIGIN */
   size_t local_bytes;
@@ -323,33 +354,42 @@ static inline struct sm_touch sm_touch_by(const struct sm_warp *w, const struct 
       .clock = sm_shadow_of(w)->clock[w->index],
       .time = atomic_load_explicit(&sm_releases, memory_order_relaxed),
       .pc = (uint32_t)(sm_pc_of(w, u) - w->cta->grid->program),
-      .strong = strong,
-      .compares = note->compares,
-      .valued = note->access == SM_ACCESS_STORE,
+      .by = (strong ? (uint32_t)SM_TOUCH_STRONG : 0) |
+            (note->compares ? (uint32_t)SM_TOUCH_COMPARES : 0) |
+            (note->access == SM_ACCESS_STORE ? (uint32_t)SM_TOUCH_VALUED : 0),
   };
+}
+/* Returns the record of an access by a->lane to some bytes of a word. */
+static inline struct sm_touch sm_touch_by_lane(const struct sm_access *a, uint32_t bytes) {
+  struct sm_touch t = a->touch;
+  t.by |= (a->w->index * SM_LANES + a->lane) | bytes << SM_TOUCH_BYTES_AT;
+  return t;
 }
 void sm_check_race(struct sm_access *access, struct sm_cell *cell, const struct sm_part *part);
 /* Returns whether an access races with the recorded access t to some bytes of mask. */
-bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint8_t mask, bool was_write);
+bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint32_t mask, bool was_write);
 /* Returns whether a recorded write to some bytes of mask is ordered before a read, whichever lane
  * of the warp reads. */
-bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint8_t mask);
+bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask);
 /* Returns whether the warp has already read the same bytes since its last synchronization. */
 static inline bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
   return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
-         last->thread / SM_LANES == now->thread / SM_LANES && !(now->bytes & ~last->bytes);
+         sm_touch_warp(last) == sm_touch_warp(now) &&
+         !(sm_touch_bytes(now) & ~sm_touch_bytes(last));
 }
 /* Adds a read to the last readers. */
 static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
   struct sm_touch *last = &reader[0];
   if (sm_follows_read(last, now)) {
-    const bool by_several = last->by_several || now->by_several || last->thread != now->thread;
+    const bool is_same = sm_touch_thread(last) == sm_touch_thread(now);
+    const uint32_t by_several =
+        is_same ? (last->by | now->by) & SM_TOUCH_BY_SEVERAL : (uint32_t)SM_TOUCH_BY_SEVERAL;
     if (last->pc != now->pc)
       *last = *now;
-    last->by_several = by_several;
+    last->by |= by_several;
     return;
   }
-  if (last->bytes && (last->cta != now->cta || last->thread / SM_LANES != now->thread / SM_LANES))
+  if (sm_touch_bytes(last) && (last->cta != now->cta || sm_touch_warp(last) != sm_touch_warp(now)))
     reader[1] = *last;
   *last = *now;
 }

@@ -12,15 +12,18 @@ static const struct sm_uop *watch(struct sm_warp *w, const struct sm_uop *u, uin
   return sm_watch_step(w, u, warps);
 }
 
+/* Returns the pattern of half a warp's addresses. */
+static inline enum sm_pattern pattern_of(const uint32_t *lo, uint32_t bytes) {
+  if (lo[0] == lo[1]) /* one test suffices, because either excludes the other */
+    return sm_is_same(lo) ? SM_PATTERN_SAME : SM_PATTERN_ANY;
+  return sm_is_row(lo, bytes) ? SM_PATTERN_ROW : SM_PATTERN_ANY;
+}
+
 static struct sm_halves halves_of(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
-  struct sm_halves h = {.is_uniform = hi == lo || sm_is_uniform(hi)};
-  for (unsigned k = 0; k < 2; k++, lo += SM_HALF)
-    if (lo[0] == lo[1]) /* one test suffices, because either excludes the other */
-      h.pattern[k] = sm_is_same(lo) ? SM_PATTERN_SAME : SM_PATTERN_ANY;
-    else
-      h.pattern[k] = sm_is_row(lo, bytes) ? SM_PATTERN_ROW : SM_PATTERN_ANY;
+  const bool is_uniform = hi == lo || sm_is_uniform(hi);
+  const enum sm_pattern first = pattern_of(lo, bytes), second = pattern_of(lo + SM_HALF, bytes);
   sm_clear_upper_halves();
-  return h;
+  return (struct sm_halves){first, second, is_uniform};
 }
 
 #define SM_CORE_NAME SM_PASTE(sm_core, SM_BUILD)

@@ -189,8 +189,8 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "data race on local memory", "write by work-item",
-      "not ordered after the read by work-item"}},
+     {"kernel k +0x", "data race on local memory",
+      "this write is not ordered after the read by work-item (63,0,0)"}},
     {"two writes",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[1]; s[0] = "
