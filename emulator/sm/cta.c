@@ -14,7 +14,6 @@ enum { TURN = 8192 };
 
 /* Warps in a batch at most: enough that the cost of dispatching an instruction is shared by several
  * warps, and few enough that their registers stay in the host's cache. */
-enum { BATCH = 8 };
 
 /* CTAs of like grids in the same memory, after which finding out which registers need not be
  * cleared is worth it. */
@@ -379,7 +378,7 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
   const bool counts = cta->grid->watch && cta->grid->watch->profile;
   if (counts || cta->grid->l1 || !is_together(w))
     return count;
-  while (count < BATCH && w->index + count < cta->warps) {
+  while (count < SM_BATCH && w->index + count < cta->warps) {
     struct sm_warp *v = sm_warp_after(w, count);
     if (v->alone || !is_together(v) || sm_group_now(v)->pc != pc)
       break;

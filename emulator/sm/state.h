@@ -11,6 +11,7 @@
 #define SM_WINDOW_BYTES 0x1000000ull
 #define SM_MAX_THREADS  1024
 #define SM_MAX_WARPS    (SM_MAX_THREADS / SM_LANES)
+#define SM_BATCH        8 /* most warps of a batch */
 #define SM_RANGE_CACHE  16
 
 enum sm_group_state {
@@ -60,9 +61,10 @@ struct sm_warp {
   } bank[SM_BANKS + 1]; /* the last one is bound by descriptor */
   uint8_t *shared;
   uint32_t shared_bytes;
-  uint8_t *local;         /* the warp's local memory, with words interleaved over the lanes */
-  uint32_t local_high;    /* size of the high region, rounded up */
-  uint32_t local_high_at; /* offset of the high region in each lane's part of local */
+  uint8_t *local;             /* the warp's local memory, with words interleaved over the lanes */
+  uint32_t local_high;        /* size of the high region, rounded up */
+  uint32_t local_high_at;     /* offset of the high region in each lane's part of local */
+  struct sm_records *records; /* of grids in check mode: watch.h */
   /* Watched grids: whether each place of the register file has a record (enum sm_place_state), or
    * NULL if instructions are counted, or not checked. */
   uint8_t *place_state;

@@ -18,36 +18,36 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 enum { NEVER = SM_SCOREBOARDS };
 
 /* Adds a place to the list of a scoreboard. */
-static inline void add_waiting(struct sm_warp_shadow *ws, uint8_t scoreboard, unsigned place) {
-  if (scoreboard >= SM_SCOREBOARDS || ws->waiting_count[scoreboard] > SM_WAITING)
+static inline void add_waiting(struct sm_records *r, uint8_t scoreboard, unsigned place) {
+  if (scoreboard >= SM_SCOREBOARDS || r->waiting_count[scoreboard] > SM_WAITING)
     return;
-  const unsigned n = ws->waiting_count[scoreboard]++;
+  const unsigned n = r->waiting_count[scoreboard]++;
   if (n < SM_WAITING)
-    ws->waiting[scoreboard][n] = (uint16_t)place;
+    r->waiting[scoreboard][n] = (uint16_t)place;
 }
 
 /* Drops the records of a place that depend on a scoreboard. A wait for the result of an instruction
  * also covers its sources, which have been read by then. */
-static inline void drop_pending(struct sm_warp_shadow *ws, unsigned place, unsigned scoreboard) {
-  const struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
-  uint8_t state = ws->state[place];
+static inline void drop_pending(struct sm_records *r, unsigned place, unsigned scoreboard) {
+  const struct sm_pending *result = &r->result[place], *source = &r->source[place];
+  uint8_t state = r->state[place];
   if (state & SM_PLACE_RESULT && result->scoreboard == scoreboard)
     state &= (uint8_t)~SM_PLACE_RESULT;
   if (state & SM_PLACE_SOURCE &&
       (source->scoreboard == scoreboard || source->result_scoreboard == scoreboard))
     state &= (uint8_t)~SM_PLACE_SOURCE;
-  ws->state[place] = state;
+  r->state[place] = state;
 }
 
 /* Waits for scoreboards. */
-static void wait_for(struct sm_warp_shadow *ws, uint32_t scoreboards) {
+static void wait_for(struct sm_records *r, uint32_t scoreboards) {
   for (uint32_t left = scoreboards; left; left &= left - 1) {
     const unsigned n = (unsigned)__builtin_ctz(left) % SM_SCOREBOARDS;
-    const unsigned count = ws->waiting_count[n];
+    const unsigned count = r->waiting_count[n];
     const bool is_listed = count <= SM_WAITING;
     for (unsigned k = 0; k < (is_listed ? count : SM_PLACES); k++)
-      drop_pending(ws, is_listed ? ws->waiting[n][k] : k, n);
-    ws->waiting_count[n] = 0;
+      drop_pending(r, is_listed ? r->waiting[n][k] : k, n);
+    r->waiting_count[n] = 0;
   }
 }
 
@@ -76,19 +76,19 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
 /* Reports a place that an unfinished instruction still reads or will write. writer is the note of
  * the current instruction if it writes the place, else NULL. Accesses to shared memory complete in
  * order, so ptxas lets the result of one overwrite the result or source of another. */
-static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_records *r,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
-  const struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
+  const struct sm_pending *result = &r->result[place], *source = &r->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
-  const uint8_t state = ws->state[place];
+  const uint8_t state = r->state[place];
   if (state & SM_PLACE_RESULT && result->lanes & m && !(shared && result->shared)) {
     report_pending(w, u, place, result, m, true);
-    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_RESULT);
+    r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_RESULT);
   } else if (written && state & SM_PLACE_SOURCE && source->lanes & m &&
              !(shared && source->shared)) {
     report_pending(w, u, place, source, m, false);
-    ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_SOURCE);
+    r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_SOURCE);
   }
 }
 
@@ -152,53 +152,51 @@ static inline struct sm_pending pending_on(const struct sm_warp *w, const struct
 }
 
 /* Note that an instruction will write, or still reads, a place. */
-static inline void set_result(struct sm_warp_shadow *ws, unsigned place,
-                              const struct sm_pending *p) {
-  ws->result[place] = *p;
-  ws->state[place] |= SM_PLACE_RESULT;
-  add_waiting(ws, p->scoreboard, place);
+static inline void set_result(struct sm_records *r, unsigned place, const struct sm_pending *p) {
+  r->result[place] = *p;
+  r->state[place] |= SM_PLACE_RESULT;
+  add_waiting(r, p->scoreboard, place);
 }
 
-static void set_source(struct sm_warp_shadow *ws, unsigned place, const struct sm_pending *p) {
-  ws->source[place] = *p;
-  ws->state[place] |= SM_PLACE_SOURCE;
-  add_waiting(ws, p->scoreboard, place);
+static void set_source(struct sm_records *r, unsigned place, const struct sm_pending *p) {
+  r->source[place] = *p;
+  r->state[place] |= SM_PLACE_SOURCE;
+  add_waiting(r, p->scoreboard, place);
   if (p->result_scoreboard != p->scoreboard)
-    add_waiting(ws, p->result_scoreboard, place);
+    add_waiting(r, p->result_scoreboard, place);
 }
 
 /* read and written are the union of the states of these places. */
 static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                              struct sm_warp_shadow *ws, uint32_t m, uint8_t read,
-                              uint8_t written) {
+                              struct sm_records *r, uint32_t m, uint8_t read, uint8_t written) {
   unsigned place;
   const uint32_t everyone = w->active[u->uniform];
   if (read & SM_PLACE_RESULT && u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
-    check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
+    check_pending(w, u, r, SM_SLOTS + u->guard, everyone, NULL);
   if (!m)
     return;
   if (read & SM_PLACE_RESULT)
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      check_pending(w, u, ws, place, m, NULL);
+      check_pending(w, u, r, place, m, NULL);
   if (written & (SM_PLACE_RESULT | SM_PLACE_SOURCE))
     for (struct places p = writes_of(note); next_place(&p, &place);)
-      check_pending(w, u, ws, place, m, note);
+      check_pending(w, u, r, place, m, note);
   if (note->has_result) {
     const struct sm_pending pending =
         pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
     if (note->has_places)
       for (unsigned k = note->places_read; k < note->places; k++)
-        set_result(ws, note->place[k], &pending);
+        set_result(r, note->place[k], &pending);
     else
       for (struct places p = writes_of(note); next_place(&p, &place);)
-        set_result(ws, place, &pending);
+        set_result(r, place, &pending);
   }
   /* Uniform registers are read at issue: NVRTC's code overwrites them directly after a store. */
   if (note->read_sb < SM_SCOREBOARDS) {
     const struct sm_pending pending = pending_on(w, u, note, note->read_sb, m);
     for (struct places p = reads_of(note); next_place(&p, &place);)
       if (place >= SM_SLOT_R)
-        set_source(ws, place, &pending);
+        set_source(r, place, &pending);
   }
 }
 
@@ -220,23 +218,22 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
 }
 
 /* Sets the lanes in which a place is undefined. */
-static void set_undefined(struct sm_warp_shadow *ws, unsigned place, uint32_t lanes) {
-  ws->undefined[place] = lanes;
-  ws->state[place] = (uint8_t)(ws->state[place] & ~SM_PLACE_UNDEFINED);
+static void set_undefined(struct sm_records *r, unsigned place, uint32_t lanes) {
+  r->undefined[place] = lanes;
+  r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_UNDEFINED);
   if (lanes)
-    ws->state[place] |= SM_PLACE_UNDEFINED;
+    r->state[place] |= SM_PLACE_UNDEFINED;
 }
 
 /* Reports a place on which something depends, if it is undefined in any lane of m. Marks it as
  * defined, so that it is reported once. */
-static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
-                                struct sm_warp_shadow *ws, unsigned place, uint32_t m,
-                                const char *use) {
-  const uint32_t lanes = ws->undefined[place] & m;
+static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u, struct sm_records *r,
+                                unsigned place, uint32_t m, const char *use) {
+  const uint32_t lanes = r->undefined[place] & m;
   if (!lanes)
     return;
-  report_undefined(w, u, ws->origin[place], lanes, use);
-  set_undefined(ws, place, 0);
+  report_undefined(w, u, r->origin[place], lanes, use);
+  set_undefined(r, place, 0);
 }
 
 struct taint {
@@ -244,11 +241,10 @@ struct taint {
   uint64_t origin;
 };
 
-static void add_taint(struct taint *t, const struct sm_warp_shadow *ws, unsigned place,
-                      uint32_t m) {
-  const uint32_t lanes = ws->undefined[place] & m;
+static void add_taint(struct taint *t, const struct sm_records *r, unsigned place, uint32_t m) {
+  const uint32_t lanes = r->undefined[place] & m;
   if (lanes && !t->lanes)
-    t->origin = ws->origin[place];
+    t->origin = r->origin[place];
   t->lanes |= lanes;
 }
 
@@ -258,12 +254,12 @@ static unsigned source_place(const struct sm_uop *u, unsigned which) {
 
 /* Adds the lanes whose SHFL reads an undefined value or a lane that does not participate. The
  * source lanes are computed as in the handler (exec_ctl.c). */
-static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_records *r,
                           uint32_t m, struct taint *t) {
   enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
   const uint32_t *b = sm_file_at(w, u->s[1]), *c = sm_file_at(w, u->s[2]);
   const unsigned value = source_place(u, 0);
-  const uint32_t undefined = ws->undefined[value];
+  const uint32_t undefined = r->undefined[value];
   uint32_t absent = 0;
   FOR_MASK(i, m) {
     const uint32_t control = u->shfl.clamp_known ? (uint32_t)u->shfl.clamp : c[i];
@@ -284,7 +280,7 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
       absent |= 1u << i;
     else if (undefined >> from & 1) {
       t->lanes |= 1u << i;
-      t->origin = ws->origin[value];
+      t->origin = r->origin[value];
     }
   }
   if (absent && !t->lanes)
@@ -294,17 +290,16 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
 
 /* Returns the lanes in which the result of an instruction without memory access is undefined. */
 static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
-                                   const struct sm_note *note, struct sm_warp_shadow *ws,
-                                   uint32_t m) {
+                                   const struct sm_note *note, struct sm_records *r, uint32_t m) {
   struct taint t = {0};
   unsigned place;
   switch (note->handler) {
   case SM_H_sel:
   case SM_H_fsel: {
     const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
-    add_taint(&t, ws, source_place(u, 0), m & p);
-    add_taint(&t, ws, source_place(u, 1), m & ~p);
-    add_taint(&t, ws, SM_SLOTS + u->pp, m);
+    add_taint(&t, r, source_place(u, 0), m & p);
+    add_taint(&t, r, source_place(u, 1), m & ~p);
+    add_taint(&t, r, SM_SLOTS + u->pp, m);
     return t;
   }
   case SM_H_prmt_imm:
@@ -312,8 +307,8 @@ static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
     /* PRMT may insert bytes into an incomplete word: its result counts as undefined only if both
      * sources are. */
     struct taint low = {0}, high = {0};
-    add_taint(&low, ws, source_place(u, 0), m);
-    add_taint(&high, ws, source_place(u, 2), m);
+    add_taint(&low, r, source_place(u, 0), m);
+    add_taint(&high, r, source_place(u, 2), m);
     if (source_place(u, 0) < SM_SLOT_UR)
       return high;
     if (source_place(u, 2) < SM_SLOT_UR)
@@ -322,7 +317,7 @@ static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
     return low;
   }
   case SM_H_shfl:
-    shuffle_taint(w, u, ws, m, &t);
+    shuffle_taint(w, u, r, m, &t);
     return t;
   case SM_H_p2r:
   case SM_H_r2p:
@@ -331,7 +326,7 @@ static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
     break;
   }
   for (struct places p = reads_of(note); next_place(&p, &place);)
-    add_taint(&t, ws, place, m);
+    add_taint(&t, r, place, m);
   switch (note->handler) {
   case SM_H_vote:
   case SM_H_match:
@@ -360,31 +355,30 @@ static bool is_global(const struct sm_note *note) {
 }
 
 static void check_uses(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                       struct sm_warp_shadow *ws, uint32_t m) {
+                       struct sm_records *r, uint32_t m) {
   if (decides_by_guard(note)) {
-    report_if_undefined(w, u, ws, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
+    report_if_undefined(w, u, r, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
     if (note->klass == SM_CLASS_CONTROL)
       for (uint32_t left = note->preds_read; left; left &= left - 1)
-        report_if_undefined(w, u, ws, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
+        report_if_undefined(w, u, r, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
   }
   for (unsigned k = 0; k < note->read_count; k++) {
     const struct sm_use *use = &note->read[k];
     for (unsigned word = 0; word < use->count; word++)
       if (use->address)
-        report_if_undefined(w, u, ws, use->slot + word, m, "the address");
+        report_if_undefined(w, u, r, use->slot + word, m, "the address");
       else if (is_global(note) && note->access != SM_ACCESS_LOAD)
-        report_if_undefined(w, u, ws, use->slot + word, m, "what is written to memory");
+        report_if_undefined(w, u, r, use->slot + word, m, "what is written to memory");
   }
 }
 
-static void define_place(struct sm_warp_shadow *ws, unsigned place, uint32_t m,
-                         const struct taint *t) {
+static void define_place(struct sm_records *r, unsigned place, uint32_t m, const struct taint *t) {
   const bool uniform = place < SM_SLOT_R;
   const uint32_t lanes = uniform && m ? SM_ALL_LANES : m;
   const uint32_t undefined = uniform && t->lanes ? SM_ALL_LANES : t->lanes;
-  set_undefined(ws, place, (ws->undefined[place] & ~lanes) | (undefined & lanes));
+  set_undefined(r, place, (r->undefined[place] & ~lanes) | (undefined & lanes));
   if (undefined & lanes)
-    ws->origin[place] = t->origin;
+    r->origin[place] = t->origin;
 }
 
 /* Returns whether the result may be undefined although all sources are defined, or which places are
@@ -393,39 +387,63 @@ static bool is_irregular(const struct sm_note *note) {
   return note->handler == SM_H_shfl || note->handler == SM_H_r2p;
 }
 
-/* state is the union of the states of all places that the instruction reads or writes. */
-static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         struct sm_warp_shadow *ws, uint32_t m, uint8_t state) {
-  unsigned place;
-  if (state & SM_PLACE_UNDEFINED)
-    check_uses(w, u, note, ws, m);
+/* Returns the lanes of a warp in which the result of an instruction is undefined. state is the
+ * union of the states of all places that the instruction reads or writes. */
+static struct taint result_taint(struct sm_warp *w, const struct sm_uop *u,
+                                 const struct sm_note *note, uint32_t m, uint8_t state) {
+  struct sm_records *r = w->records;
+  struct taint data = {0}, t = {0};
   /* Surfaces are checked while they are accessed: texture.c. */
-  const bool accesses = note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE;
-  if (!accesses && (!m || !(state & SM_PLACE_UNDEFINED || is_irregular(note))))
-    return;
-  struct taint t = {0};
-  if (!accesses) {
-    t = computed_taint(w, u, note, ws, m);
-  } else {
-    struct taint data = {0};
-    for (unsigned k = 0; state & SM_PLACE_UNDEFINED && k < note->read_count; k++)
-      for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
-        add_taint(&data, ws, note->read[k].slot + word, m);
-    t.origin = data.origin;
-    t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
-    if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
-      t.lanes = SM_ALL_LANES;
-  }
-  if (!t.lanes && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p)
-    return;
+  if (note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)
+    return m && (state & SM_PLACE_UNDEFINED || is_irregular(note))
+               ? computed_taint(w, u, note, r, m)
+               : t;
+  for (unsigned k = 0; state & SM_PLACE_UNDEFINED && k < note->read_count; k++)
+    for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
+      add_taint(&data, r, note->read[k].slot + word, m);
+  t.origin = data.origin;
+  t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
+  if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
+    t.lanes = SM_ALL_LANES;
+  return t;
+}
+
+/* Records in which lanes the results of an instruction are undefined. */
+static void define_results(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                           uint32_t m, struct taint t) {
+  struct sm_records *r = w->records;
+  unsigned place;
   /* The result is also undefined if the guard is. */
-  add_taint(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
+  add_taint(&t, r, SM_SLOTS + u->guard, w->active[u->uniform]);
   for (struct places p = writes_of(note); next_place(&p, &place);)
-    define_place(ws, place, m, &t);
+    define_place(r, place, m, &t);
   if (note->handler == SM_H_r2p)
     for (unsigned k = 0; k < SM_PRED_TRUE; k++)
-      set_undefined(ws, SM_SLOTS + k + sm_first_predicate(u),
-                    ws->undefined[SM_SLOTS + k + sm_first_predicate(u)] & ~m);
+      set_undefined(r, SM_SLOTS + k + sm_first_predicate(u),
+                    r->undefined[SM_SLOTS + k + sm_first_predicate(u)] & ~m);
+}
+
+/* Checks the values of warps that have the same records, and their accesses to memory. If the
+ * records of their results differ, each warp gets its own. */
+static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
+                         const struct sm_note *note, uint32_t m, uint8_t state) {
+  struct taint t[SM_BATCH];
+  uint32_t undefined = 0;
+  if (state & SM_PLACE_UNDEFINED)
+    check_uses(w, u, note, w->records, m);
+  else if (note->space == SM_SPACE_NONE && !is_irregular(note))
+    return;
+  for (uint32_t k = 0; k < warps; k++) {
+    t[k] = result_taint(sm_warp_after(w, k), u, note, m, state);
+    undefined |= t[k].lanes;
+  }
+  if (!m || (!undefined && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p))
+    return;
+  const bool differ = undefined && warps > 1;
+  if (differ)
+    sm_records_separate(w, warps);
+  for (uint32_t k = 0; k < (differ ? warps : 1); k++)
+    define_results(sm_warp_after(w, k), u, note, m, t[k]);
 }
 
 /* --- warp-synchronous operations ------------------------------------------------------ */
@@ -517,37 +535,23 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
 }
 
 /* Returns the union of the states of some places of an instruction. */
-static inline uint8_t states(const struct sm_warp_shadow *ws, const struct sm_note *note,
-                             unsigned first, unsigned end) {
+static inline uint8_t states(const struct sm_records *r, const struct sm_note *note, unsigned first,
+                             unsigned end) {
   uint8_t state = 0;
 #pragma GCC unroll 1
   for (unsigned k = first; k < end; k++)
-    state |= ws->state[note->place[k]];
+    state |= r->state[note->place[k]];
   return state;
 }
 
 /* Returns whether an instruction may write a place that has a pointer. */
-static inline bool replaces_pointer(const struct sm_warp_shadow *ws, const struct sm_note *note) {
-  return !note->has_places || states(ws, note, note->places_read, note->places) & SM_PLACE_POINTER;
+static inline bool replaces_pointer(const struct sm_records *r, const struct sm_note *note) {
+  return !note->has_places || states(r, note, note->places_read, note->places) & SM_PLACE_POINTER;
 }
 
-static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struct sm_uop *u,
-                                                  const struct sm_note *note,
-                                                  struct sm_warp_shadow *ws) {
-  const uint32_t m = sm_lanes_of(w, u);
-  uint8_t read = UINT8_MAX, written = UINT8_MAX; /* look at each place */
-  if (note->places <= SM_NOTE_QUICK && note->has_places)
-    read = written = sm_quick_states(ws->state, note);
-  if (note->has_places && read & ~SM_PLACE_POINTER) {
-    read = states(ws, note, 0, note->places_read);
-    written = states(ws, note, note->places_read, note->places);
-  }
-  check_scoreboards(w, u, note, ws, m, read, written);
-  check_values(w, u, note, ws, m, read | written);
-  if (note->pointer_rule != SM_POINTERS_NONE || replaces_pointer(ws, note))
-    sm_check_pointers(w, u, note, m, read | written);
-  if (!note->is_special)
-    return;
+/* Checks what an instruction does for a warp besides its values, memory and scoreboards. */
+static void check_special(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                          uint32_t m) {
   const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
   if (note->handler == SM_H_warpsync)
     check_warpsync(w, u, chosen);
@@ -564,45 +568,92 @@ static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struc
     sm_release_clock(w, w->cta->shadow->lock_clock);
   }
   if (note->syncs_warp)
-    ws->clock[w->index]++;
+    sm_shadow_of(w)->clock[w->index]++;
   if (m)
     sm_check_order(w, note);
 }
 
+static __attribute__((noinline)) void check_fully(struct sm_warp *w, const struct sm_uop *u,
+                                                  uint32_t warps, const struct sm_note *note) {
+  struct sm_records *r = w->records;
+  const uint32_t m = sm_lanes_of(w, u);
+  uint8_t read = UINT8_MAX, written = UINT8_MAX; /* look at each place */
+  if (note->places <= SM_NOTE_QUICK && note->has_places)
+    read = written = sm_quick_states(r->state, note);
+  if (note->has_places && read & ~SM_PLACE_POINTER) {
+    read = states(r, note, 0, note->places_read);
+    written = states(r, note, note->places_read, note->places);
+  }
+  check_scoreboards(w, u, note, r, m, read, written);
+  check_values(w, u, warps, note, m, read | written);
+  const uint32_t own = w->records == r ? 1 : warps; /* how many have records of their own */
+  for (uint32_t k = 0; k < own; k++)
+    if (note->pointer_rule != SM_POINTERS_NONE || replaces_pointer(r, note))
+      sm_check_pointers(sm_warp_after(w, k), u, note, m, read | written);
+  for (uint32_t k = 0; note->is_special && k < warps; k++)
+    check_special(sm_warp_after(w, k), u, note, m);
+}
+
 /* Checks an instruction that only computes, if no place has a record of more than a pointer, except
  * that results may replace undefined values. Returns false otherwise. */
-static bool check_plain(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                        struct sm_warp_shadow *ws) {
-  const uint8_t read = states(ws, note, 0, note->places_read);
-  const uint8_t written = states(ws, note, note->places_read, note->places);
+static bool check_plain(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_records *r = w->records;
+  const uint8_t read = states(r, note, 0, note->places_read);
+  const uint8_t written = states(r, note, note->places_read, note->places);
   if ((read | (written & ~SM_PLACE_UNDEFINED)) & ~SM_PLACE_POINTER)
     return false;
   const uint32_t m = sm_lanes_of(w, u);
   if (m && written & SM_PLACE_UNDEFINED)
     for (unsigned k = note->places_read; k < note->places; k++)
-      set_undefined(ws, note->place[k],
-                    note->place[k] < SM_SLOT_R ? 0 : ws->undefined[note->place[k]] & ~m);
+      set_undefined(r, note->place[k],
+                    note->place[k] < SM_SLOT_R ? 0 : r->undefined[note->place[k]] & ~m);
   if ((read | written) & SM_PLACE_POINTER || note->reads_bank0)
     sm_check_pointers(w, u, note, m, read | written);
   return true;
 }
 
-static __attribute__((noinline)) void check_records(struct sm_warp *w, const struct sm_uop *u,
-                                                    const struct sm_note *note) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
-  wait_for(ws, note->wait_mask);
-  if (!note->is_plain || !check_plain(w, u, note, ws))
-    check_fully(w, u, note, ws);
-}
-
-void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+/* Checks warps that have the same records. */
+static void check_warps(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
+                        const struct sm_note *note) {
   if (note->is_plain && !note->wait_mask && note->places <= SM_NOTE_QUICK) {
-    const uint8_t any = sm_quick_states(sm_shadow_of(w)->state, note);
+    const uint8_t any = sm_quick_states(w->records->state, note);
     if (!(any & ~SM_PLACE_POINTER)) {
       if (any || note->reads_bank0)
         sm_check_pointers(w, u, note, sm_lanes_of(w, u), any);
       return;
     }
   }
-  check_records(w, u, note);
+  wait_for(w->records, note->wait_mask);
+  if (!note->is_plain || !check_plain(w, u, note))
+    check_fully(w, u, warps, note);
+}
+
+/* Returns whether the records of an instruction's results may depend on more than the records of
+ * its operands, besides what it reads from memory. */
+static bool depends_on_values(const struct sm_warp *w, const struct sm_uop *u,
+                              const struct sm_note *note) {
+  const struct sm_records *r = w->records;
+  uint8_t read = 0;
+  unsigned place;
+  for (struct places p = reads_of(note); next_place(&p, &place);)
+    read |= r->state[place];
+  read |= r->state[SM_SLOTS + u->guard];
+  return read & SM_PLACE_UNDEFINED || note->handler == SM_H_r2p ||
+         (note->pointer_rule == SM_POINTERS_SELECT &&
+          (read & SM_PLACE_POINTER || note->reads_bank0)) ||
+         (note->pointer_rule == SM_POINTERS_CONSTANT && u->ldc.uniform);
+}
+
+void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
+              const struct sm_note *note) {
+  while (warps) {
+    uint32_t count = sm_records_joint(w, u, warps);
+    if (count > 1 && depends_on_values(w, u, note)) {
+      sm_records_separate(w, count);
+      count = 1;
+    }
+    check_warps(w, u, count, note);
+    w = sm_warp_after(w, count);
+    warps -= count;
+  }
 }

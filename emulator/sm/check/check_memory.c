@@ -250,12 +250,14 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
 
 void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes) {
   const struct sm_note *note = sm_note_of(w, u);
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  if (lanes)
+    sm_records_separate(w, 1);
+  struct sm_records *r = w->records;
   for (unsigned k = 0; lanes && k < note->write_count; k++)
     for (unsigned word = 0; word < note->write[k].count; word++) {
-      ws->undefined[note->write[k].slot + word] |= lanes;
-      ws->state[note->write[k].slot + word] |= SM_PLACE_UNDEFINED;
-      ws->origin[note->write[k].slot + word] = sm_pc_of(w, u) | SM_CAUSE_GLOBAL;
+      r->undefined[note->write[k].slot + word] |= lanes;
+      r->state[note->write[k].slot + word] |= SM_PLACE_UNDEFINED;
+      r->origin[note->write[k].slot + word] = sm_pc_of(w, u) | SM_CAUSE_GLOBAL;
     }
 }
 

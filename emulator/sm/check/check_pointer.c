@@ -51,11 +51,11 @@ struct pointers {
   uint8_t l[SM_LANES]; /* of each lane; only valid in the latter case */
 };
 
-static struct pointers pointers_in(const struct sm_warp_shadow *ws, unsigned place) {
+static struct pointers pointers_in(const struct sm_records *r, unsigned place) {
   struct pointers p;
-  p.all = ws->pointer[place];
+  p.all = r->pointer[place];
   if (p.all == SM_POINTER_LANES)
-    memcpy(p.l, ws->lane_pointer[place], sizeof p.l);
+    memcpy(p.l, r->lane_pointer[place], sizeof p.l);
   return p;
 }
 
@@ -101,15 +101,15 @@ static inline uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uo
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                         const struct sm_note *note, unsigned slot, unsigned words,
                         bool propagates) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const struct sm_records *r = w->records;
   const unsigned first = u->s[slot] / SM_REG_BYTES;
   struct pointers p = {.all = SM_POINTER_NONE};
   if (u->scalar_slot == slot)
     add_all(&p, scalar_pointer(w, u, note));
   else
     for (unsigned k = 0; k < words; k++)
-      if (ws->pointer[first + k])
-        add_pointers(&p, pointers_in(ws, first + k));
+      if (r->pointer[first + k])
+        add_pointers(&p, pointers_in(r, first + k));
   if (!propagates)
     forget_buffers(&p);
   add_pointers(out, p);
@@ -132,20 +132,20 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
 
 /* Returns the pointer of a register or scalar, for all lanes or SM_POINTER_LANES. */
 static inline uint8_t operand_pointer(const struct sm_warp *w, const struct sm_uop *u,
-                                      const struct sm_note *note, const struct sm_warp_shadow *ws,
+                                      const struct sm_note *note, const struct sm_records *r,
                                       unsigned slot) {
   return u->scalar_slot == slot ? scalar_pointer(w, u, note)
-                                : ws->pointer[u->s[slot] / SM_REG_BYTES];
+                                : r->pointer[u->s[slot] / SM_REG_BYTES];
 }
 
 /* Returns whether a sum, or a move, has one pointer for all lanes. Sets *all to it. */
 static inline bool is_one_pointer(const struct sm_warp *w, const struct sm_uop *u,
                                   const struct sm_note *note, uint8_t *all) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
-  uint8_t a = operand_pointer(w, u, note, ws, 0), b = operand_pointer(w, u, note, ws, 1),
-          c = operand_pointer(w, u, note, ws, 2), high = SM_POINTER_NONE;
+  const struct sm_records *r = w->records;
+  uint8_t a = operand_pointer(w, u, note, r, 0), b = operand_pointer(w, u, note, r, 1),
+          c = operand_pointer(w, u, note, r, 2), high = SM_POINTER_NONE;
   if (note->pointer_rule == SM_POINTERS_WIDE_SUM && u->scalar_slot != 2)
-    high = ws->pointer[u->s[2] / SM_REG_BYTES + 1];
+    high = r->pointer[u->s[2] / SM_REG_BYTES + 1];
   *all = SM_POINTER_NONE;
   if (!(a | b | c | high))
     return true;
@@ -171,9 +171,8 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
 }
 
 /* Joins the pointers of a register's lanes in m to that of all. */
-static uint8_t join_lanes(const struct sm_warp_shadow *ws, unsigned place, uint32_t m,
-                          uint8_t all) {
-  const struct pointers p = pointers_in(ws, place);
+static uint8_t join_lanes(const struct sm_records *r, unsigned place, uint32_t m, uint8_t all) {
+  const struct pointers p = pointers_in(r, place);
   if (p.all != SM_POINTER_LANES)
     return join_pointers(all, p.all);
   for (; m && all != SM_POINTER_MANY; m &= m - 1)
@@ -188,7 +187,7 @@ static void add_reads(struct pointers *out, const struct sm_warp *w, const struc
   uint8_t all = scalar_pointer(w, u, note);
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
-      all = join_lanes(sm_shadow_of(w), note->read[k].slot + word, m, all);
+      all = join_lanes(w->records, note->read[k].slot + word, m, all);
   add_all(out, all && !propagates ? SM_POINTER_MANY : all);
 }
 
@@ -203,56 +202,55 @@ static bool is_none(const struct pointers *p) {
 }
 
 /* Sets the pointer of a register in all lanes. */
-static inline void set_pointer(struct sm_warp_shadow *ws, unsigned place, uint8_t all) {
-  ws->pointer[place] = all;
-  ws->state[place] =
-      (uint8_t)((ws->state[place] & ~SM_PLACE_POINTER) | (all ? SM_PLACE_POINTER : 0));
+static inline void set_pointer(struct sm_records *r, unsigned place, uint8_t all) {
+  r->pointer[place] = all;
+  r->state[place] = (uint8_t)((r->state[place] & ~SM_PLACE_POINTER) | (all ? SM_PLACE_POINTER : 0));
 }
 
 /* Sets the pointers of a register in lanes. */
-static __attribute__((noinline)) void set_pointers(struct sm_warp_shadow *ws, unsigned place,
+static __attribute__((noinline)) void set_pointers(struct sm_records *r, unsigned place,
                                                    const struct pointers *p, uint32_t lanes) {
   struct pointers new = *p;
   if (lanes != SM_ALL_LANES) {
-    struct pointers old = pointers_in(ws, place);
+    struct pointers old = pointers_in(r, place);
     use_lanes(&old);
     use_lanes(&new);
     FOR_LANES
     new.l[i] = lanes &sm_lane_bit[i] ? new.l[i] : old.l[i];
   }
-  set_pointer(ws, place, is_none(&new) ? SM_POINTER_NONE : new.all);
-  if (ws->pointer[place] == SM_POINTER_LANES)
-    memcpy(ws->lane_pointer[place], new.l, sizeof new.l);
+  set_pointer(r, place, is_none(&new) ? SM_POINTER_NONE : new.all);
+  if (r->pointer[place] == SM_POINTER_LANES)
+    memcpy(r->lane_pointer[place], new.l, sizeof new.l);
 }
 
 /* Sets the pointers of the results of u. */
-static void set_results(struct sm_warp_shadow *ws, const struct sm_note *note,
-                        const struct pointers *p, uint32_t m) {
+static void set_results(struct sm_records *r, const struct sm_note *note, const struct pointers *p,
+                        uint32_t m) {
   for (unsigned k = 0; k < note->write_count; k++)
     for (unsigned word = 0; word < note->write[k].count; word++)
-      set_pointers(ws, note->write[k].slot + word, p,
+      set_pointers(r, note->write[k].slot + word, p,
                    note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m);
 }
 
 /* Sets the pointer of the results of u, for all lanes. Returns false, and may have done a part, if
  * some of them keep another one in lanes that are not in m. */
-static inline bool set_one_pointer(struct sm_warp_shadow *ws, const struct sm_note *note,
-                                   uint8_t all, uint32_t m) {
+static inline bool set_one_pointer(struct sm_records *r, const struct sm_note *note, uint8_t all,
+                                   uint32_t m) {
   for (unsigned k = 0; k < note->write_count; k++)
     for (unsigned place = note->write[k].slot; place < note->write[k].slot + note->write[k].count;
          place++) {
-      if (m != SM_ALL_LANES && place >= SM_SLOT_R && ws->pointer[place] != all)
+      if (m != SM_ALL_LANES && place >= SM_SLOT_R && r->pointer[place] != all)
         return false;
-      set_pointer(ws, place, all);
+      set_pointer(r, place, all);
     }
   return true;
 }
 
 /* Notes whether a store to private memory stores a pointer. */
-static void note_spill(const struct sm_note *note, struct sm_warp_shadow *ws) {
+static void note_spill(const struct sm_note *note, struct sm_records *r) {
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
-      ws->spilled = ws->spilled || ws->pointer[note->read[k].slot + word];
+      r->spilled = r->spilled || r->pointer[note->read[k].slot + word];
 }
 
 /* Computes the pointers of a sum, which has not one for all lanes. */
@@ -268,7 +266,7 @@ static __attribute__((noinline)) void add_sum(struct pointers *out, const struct
 
 static __attribute__((noinline)) void propagate(struct sm_warp *w, const struct sm_uop *u,
                                                 const struct sm_note *note, uint32_t m) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  struct sm_records *r = w->records;
   struct pointers out;
   out.all = SM_POINTER_NONE;
   switch ((enum sm_pointer_rule)note->pointer_rule) {
@@ -286,34 +284,34 @@ static __attribute__((noinline)) void propagate(struct sm_warp *w, const struct 
     add_constant(&out, w, u);
     break;
   case SM_POINTERS_PRIVATE:
-    out.all = ws->spilled ? SM_POINTER_MANY : SM_POINTER_NONE;
+    out.all = r->spilled ? SM_POINTER_MANY : SM_POINTER_NONE;
     break;
   case SM_POINTERS_COPY:
   case SM_POINTERS_UNKNOWN:
     add_reads(&out, w, u, note, m, note->pointer_rule == SM_POINTERS_COPY);
     break;
   }
-  if (out.all == SM_POINTER_LANES || !set_one_pointer(ws, note, out.all, m))
-    set_results(ws, note, &out, m);
+  if (out.all == SM_POINTER_LANES || !set_one_pointer(r, note, out.all, m))
+    set_results(r, note, &out, m);
 }
 
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m, uint8_t state) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  struct sm_records *r = w->records;
   const enum sm_pointer_rule rule = note->pointer_rule;
   if (!m)
     return;
   uint8_t all = SM_POINTER_NONE;
   if (rule == SM_POINTERS_SUM || rule == SM_POINTERS_WIDE_SUM) {
-    if (is_one_pointer(w, u, note, &all) && set_one_pointer(ws, note, all, m))
+    if (is_one_pointer(w, u, note, &all) && set_one_pointer(r, note, all, m))
       return;
   } else {
     if (rule == SM_POINTERS_PRIVATE && note->access != SM_ACCESS_LOAD)
-      note_spill(note, ws);
+      note_spill(note, r);
     if (!(state & SM_PLACE_POINTER || rule == SM_POINTERS_CONSTANT || scalar_pointer(w, u, note) ||
-          (rule == SM_POINTERS_PRIVATE && ws->spilled)))
+          (rule == SM_POINTERS_PRIVATE && r->spilled)))
       return;
-    if (rule == SM_POINTERS_NONE && set_one_pointer(ws, note, all, m))
+    if (rule == SM_POINTERS_NONE && set_one_pointer(r, note, all, m))
       return;
   }
   propagate(w, u, note, m);
@@ -323,13 +321,13 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
 
 /* Returns the pointers from which the addresses of all lanes were computed. */
 static struct pointers address_pointers(const struct sm_warp *w, const struct sm_uop *u) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const struct sm_records *r = w->records;
   const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
-  struct pointers p = pointers_in(ws, reg);
-  add_pointers(&p, pointers_in(ws, uniform));
-  add_pointers(&p, pointers_in(ws, uniform + 1));
+  struct pointers p = pointers_in(r, reg);
+  add_pointers(&p, pointers_in(r, uniform));
+  add_pointers(&p, pointers_in(r, uniform + 1));
   if (!u->memory.narrow)
-    add_pointers(&p, pointers_in(ws, reg + 1));
+    add_pointers(&p, pointers_in(r, reg + 1));
   return p;
 }
 
@@ -347,10 +345,10 @@ const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct s
 
 bool sm_pointer_of_all(const struct sm_warp *w, const struct sm_uop *u,
                        const struct sm_parameter **of) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const struct sm_records *r = w->records;
   const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
-  const uint8_t low = ws->pointer[reg], high = u->memory.narrow ? low : ws->pointer[reg + 1],
-                base = ws->pointer[uniform], base_high = ws->pointer[uniform + 1];
+  const uint8_t low = r->pointer[reg], high = u->memory.narrow ? low : r->pointer[reg + 1],
+                base = r->pointer[uniform], base_high = r->pointer[uniform + 1];
   if (low != SM_POINTER_LANES && high != SM_POINTER_LANES && base != SM_POINTER_LANES &&
       base_high != SM_POINTER_LANES) {
     *of = parameter_of(w, join_pointers(join_pointers(low, high), join_pointers(base, base_high)));

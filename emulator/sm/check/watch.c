@@ -1,7 +1,6 @@
 /* Check and profile modes: the hook before each instruction, the memory for records, reports, and
  * the vector clocks by which barriers order accesses. */
 #include "emulator/sm/check/watch.h"
-#include "emulator/sm/lower/entry.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,32 +18,6 @@ bool sm_grow_array(void *pointer, size_t *have, size_t bytes) {
   *p = calloc(1, bytes);
   *have = *p ? bytes : 0;
   return *p != NULL;
-}
-
-static void undefine(struct sm_warp_shadow *ws, unsigned first, unsigned count, uint32_t lanes) {
-  memset(&ws->state[first], SM_PLACE_UNDEFINED, count);
-  for (unsigned k = first; k < first + count; k++)
-    ws->undefined[k] = lanes;
-  for (unsigned k = first; k < first + count; k++)
-    ws->origin[k] = SM_CAUSE_REGISTER;
-}
-
-/* Registers that the kernel writes before it reads them are never found undefined, so they are not
- * marked. entry has the other ones, or is NULL. */
-static void start_warp_shadow(const struct sm_warp *w, const struct sm_entry *entry) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
-  /* Not at once: for 2 KiB or more, the C library uses "rep stos", which is slow to start. */
-  memset(ws, 0, offsetof(struct sm_warp_shadow, undefined));
-  memset(ws->undefined, 0, sizeof ws->undefined);
-  if (!entry)
-    undefine(ws, SM_SLOT_UR, SM_SLOT_R + w->cta->grid->registers - SM_SLOT_UR, w->lanes);
-  for (uint32_t k = 0; entry && k < entry->run_count; k++)
-    undefine(ws, entry->run[k].slot, entry->run[k].count, w->lanes);
-  undefine(ws, SM_SLOTS, SM_PRED_TRUE, w->lanes);
-  undefine(ws, SM_SLOTS + SM_PRED_UNIFORM, SM_PRED_TRUE, w->lanes);
-  /* The prologue of sm_87 code reads UR2 before any write (docs/hardware/command-stream.md 6). */
-  enum { PROLOGUE_UR = 2 };
-  ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = ws->state[SM_SLOT_UR + PROLOGUE_UR] = 0;
 }
 
 static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
@@ -71,10 +44,11 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   for (unsigned k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
     w->shadow = &s->warp[k];
-    start_warp_shadow(w, entry);
-    w->place_state = grid->watch->profile ? NULL : s->warp[k].state;
     w->left_to_watchdog = &s->left_to_watchdog;
+    memset(s->warp[k].clock, 0, sizeof s->warp[k].clock);
+    s->warp[k].accessed = 0;
   }
+  sm_records_start(cta, entry);
   return true;
 }
 
@@ -129,17 +103,20 @@ step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_
     if (is_last)
       return sm_disband(w, u, warps);
     w->cta->shadow->stored = w->cta->shadow->logged;
-    for (uint32_t k = 0; k < warps; k++)
-      sm_check(sm_warp_after(w, k), u, note);
+    sm_check(w, u, warps, note);
   }
   return note->execute(w, u, warps);
 }
 
 /* Returns whether a place of the instruction has a record in a warp of the batch. */
 static inline bool has_record(struct sm_warp *w, uint32_t warps, const struct sm_note *note) {
-  uint8_t any = sm_quick_states(w->place_state, note);
-  for (uint32_t k = 1; k < warps; k++)
-    any |= sm_quick_states(sm_warp_after(w, k)->place_state, note);
+  const uint8_t *state = w->place_state;
+  uint8_t any = sm_quick_states(state, note);
+  for (uint32_t k = 1; k < warps; k++) {
+    const uint8_t *const next = sm_warp_after(w, k)->place_state;
+    any |= next != state ? sm_quick_states(next, note) : 0;
+    state = next;
+  }
   return any;
 }
 

@@ -1,5 +1,6 @@
 /* Check and profile modes: the records of a CTA, and the interfaces between watch.c (lifetime, hook
- * before each instruction, reports), check.c (registers), check_memory.c (state of memory),
+ * before each instruction, reports), records.c (whose registers have which records), check.c
+ * (registers), check_memory.c (state of memory),
  * check_race.c (races), check_pointer.c (buffers of addresses) and count.c (profile). */
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
@@ -7,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "emulator/sm/lower/entry.h"
 #include "emulator/sm/lower/note.h"
 #include "emulator/sm/state.h"
 
@@ -46,17 +48,14 @@ enum sm_place_state {
 
 enum { SM_WAITING = 32 };
 
-struct sm_warp_shadow {
+/* The records of registers and predicates. */
+struct sm_records {
   uint8_t state[SM_PLACES]; /* masks of enum sm_place_state */
   /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
    * SM_POINTER_LANES, for each. */
   uint8_t pointer[SM_PLACES];
   uint8_t waiting_count[SM_SCOREBOARDS];
-  /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
-   * own releases. */
-  uint32_t clock[SM_MAX_WARPS];
-  uint32_t accessed;             /* its own clock at its last access to shared memory, plus 1 */
-  bool spilled;                  /* it has stored a pointer where private memory may be */
+  bool spilled;                  /* a pointer was stored where private memory may be */
   uint32_t undefined[SM_PLACES]; /* lanes */
   /* What follows is only valid where state and waiting_count say so, and is not initialised. */
   uint64_t origin[SM_PLACES]; /* of undefined places */
@@ -65,6 +64,20 @@ struct sm_warp_shadow {
   uint16_t waiting[SM_SCOREBOARDS][SM_WAITING];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint8_t lane_pointer[SM_PLACES][SM_LANES];
+};
+
+struct sm_warp_shadow {
+  /* Vector clock: how many releases of each other warp this warp has seen, and the number of its
+   * own releases. */
+  uint32_t clock[SM_MAX_WARPS];
+  uint32_t accessed;     /* its own clock at its last access to shared memory, plus 1 */
+  struct sm_records own; /* used once they differ from those of other warps: records.c */
+};
+
+/* The records that warps have in common. */
+struct sm_common {
+  uint32_t warps; /* their number, or more if some have ended */
+  struct sm_records records;
 };
 
 /* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
@@ -197,8 +210,9 @@ enum { SM_CHECK_RANGES = 4, SM_LOCAL_ORIGIN = 0x80 };
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
-  uint8_t *shared_defined; /* state of each byte */
-  struct sm_cell *cell;    /* one for each word of shared memory */
+  struct sm_common common[SM_MAX_WARPS / SM_BATCH]; /* each of consecutive warps */
+  uint8_t *shared_defined;                          /* state of each byte */
+  struct sm_cell *cell;                             /* one for each word of shared memory */
   size_t shared_bytes, cell_bytes;
   uint32_t *mark; /* for each word of shared memory, the accesses of its last phase */
   size_t mark_bytes;
@@ -300,8 +314,9 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
     __attribute__((format(printf, 6, 7)));
 bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
 
-/* Check u, or count it, before it is executed. */
-void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+/* Check u for the warps of a batch, or count it for w, before it is executed. */
+void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
+              const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
 /* Checks the accesses of a memory instruction. data has the lanes whose stored value is undefined,
@@ -316,6 +331,17 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                     const struct sm_texel *texel);
 /* Marks the results of u as undefined in lanes, which have read uninitialised memory. */
 void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes);
+
+/* records.c: initialises the records of a CTA that starts. Registers that the kernel writes before
+ * it reads them are never found undefined, so they are not marked. entry has the other ones, or is
+ * NULL. */
+void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry);
+/* Returns how many warps, from w on and at most the given number, have the same records and execute
+ * u in the same lanes, so that one check of registers is that of all. No other warp has these
+ * records. */
+uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
+/* Gives warps, from w on, records of their own. */
+void sm_records_separate(struct sm_warp *w, uint32_t warps);
 
 /* check_pointer.c: finds the pointers among the parameters of the grid of a CTA that starts. */
 void sm_pointers_start(struct sm_cta *cta);
