@@ -389,8 +389,10 @@ static bool is_irregular(const struct sm_note *note) {
 
 /* Returns the lanes of a warp in which the result of an instruction is undefined. state is the
  * union of the states of all places that the instruction reads or writes. */
-static struct taint result_taint(struct sm_warp *w, const struct sm_uop *u,
-                                 const struct sm_note *note, uint32_t m, uint8_t state) {
+static struct taint result_taint(struct sm_warp *w, struct sm_memory_check *memory, uint32_t m,
+                                 uint8_t state) {
+  const struct sm_uop *u = memory->u;
+  const struct sm_note *note = memory->note;
   struct sm_records *r = w->records;
   struct taint data = {0}, t = {0};
   /* Surfaces are checked while they are accessed: texture.c. */
@@ -402,7 +404,7 @@ static struct taint result_taint(struct sm_warp *w, const struct sm_uop *u,
     for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
       add_taint(&data, r, note->read[k].slot + word, m);
   t.origin = data.origin;
-  t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
+  t.lanes = m ? sm_check_memory(memory, w, data.lanes, &t.origin) : 0;
   if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
     t.lanes = SM_ALL_LANES;
   return t;
@@ -428,15 +430,20 @@ static void define_results(struct sm_warp *w, const struct sm_uop *u, const stru
 static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
                          const struct sm_note *note, uint32_t m, uint8_t state) {
   struct taint t[SM_BATCH];
+  struct sm_memory_check memory;
+  memory.u = u;
+  memory.note = note;
+  memory.is_started = false;
   uint32_t undefined = 0;
   if (state & SM_PLACE_UNDEFINED)
     check_uses(w, u, note, w->records, m);
   else if (note->space == SM_SPACE_NONE && !is_irregular(note))
     return;
   for (uint32_t k = 0; k < warps; k++) {
-    t[k] = result_taint(sm_warp_after(w, k), u, note, m, state);
+    t[k] = result_taint(sm_warp_after(w, k), &memory, m, state);
     undefined |= t[k].lanes;
   }
+  sm_check_memory_end(&memory);
   if (!m || (!undefined && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p))
     return;
   const bool differ = undefined && warps > 1;

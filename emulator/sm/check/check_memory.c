@@ -100,25 +100,25 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 /* All CTAs share the cells of global memory. A lock protects the cells of one KiB in every LOCKS.
  * They are held for some tens of nanoseconds, and a mutex would take as long. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
-struct cell_lock {
+struct sm_cell_lock {
   _Alignas(64) atomic_bool is_held; /* each has a cache line */
 };
-static struct cell_lock locks[LOCKS];
+static struct sm_cell_lock locks[LOCKS];
 
 void sm_check_forked(void) {
   for (int i = 0; i < LOCKS; i++)
     atomic_store(&locks[i].is_held, false);
 }
 
-static struct cell_lock *lock_of(uint64_t address) {
+static struct sm_cell_lock *lock_of(uint64_t address) {
   return &locks[(address >> LOCKED_SHIFT) % LOCKS];
 }
 
-static void release(struct cell_lock *lock) {
+static void release(struct sm_cell_lock *lock) {
   atomic_store_explicit(&lock->is_held, false, memory_order_release);
 }
 
-static void acquire(struct cell_lock *lock) {
+static void acquire(struct sm_cell_lock *lock) {
   while (atomic_exchange_explicit(&lock->is_held, true, memory_order_acquire))
     while (atomic_load_explicit(&lock->is_held, memory_order_relaxed))
       sched_yield(); /* its holder may have to run */
@@ -192,8 +192,8 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
 }
 
 /* Holds the lock of an address, and no other one. */
-static void hold_lock_of(uint64_t address, struct cell_lock **held) {
-  struct cell_lock *lock = lock_of(address);
+static void hold_lock_of(uint64_t address, struct sm_cell_lock **held) {
+  struct sm_cell_lock *lock = lock_of(address);
   if (lock == *held)
     return;
   if (*held)
@@ -202,7 +202,7 @@ static void hold_lock_of(uint64_t address, struct cell_lock **held) {
   *held = lock;
 }
 
-static bool global_access(struct sm_access *a, struct cell_lock **held) {
+static bool global_access(struct sm_access *a, struct sm_cell_lock **held) {
   const struct sm_range *r = a->one_pointer && a->pointer ? &a->pointer->range : NULL;
   const bool in_buffer = r && r->shadow && is_inside(r, a->at, a->bytes);
   if (!in_buffer)
@@ -223,7 +223,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
                     const struct sm_texel *texel) {
   struct sm_note note = *sm_note_of(w, u);
   const uint32_t bytes = texel->bytes & (texel->bytes - 1) ? sizeof(uint32_t) : texel->bytes;
-  struct cell_lock *held = NULL;
+  struct sm_cell_lock *held = NULL;
   bool undefined = false;
   note.space = SM_SPACE_GLOBAL;
   note.access = (uint8_t)texel->access;
@@ -280,6 +280,12 @@ static enum sm_space space_of(struct sm_access *a) {
   return SM_SPACE_GLOBAL;
 }
 
+/* Returns whether the records of a range have rows, and the access is allowed there. */
+static bool has_rows(const struct sm_access *a, const struct sm_range *r) {
+  return r->shadow && r->shadow->rows &&
+         !(a->is_write ? r->shadow->read_only : r->shadow->write_only);
+}
+
 /* Returns whether the addresses of lanes follow each other. */
 static bool is_row(const uint64_t *address, unsigned lanes, uint32_t bytes) {
   for (unsigned i = 1; i < lanes; i++)
@@ -291,20 +297,18 @@ static bool is_row(const uint64_t *address, unsigned lanes, uint32_t bytes) {
 /* Returns the memory of an access whose lanes have one pointer, or NULL if each of them has to be
  * checked. */
 static inline const struct sm_range *range_of_lanes(const struct sm_access *a, uint32_t bytes) {
-  const struct sm_range *r = a->pointer ? &a->pointer->range : NULL;
-  if (r && !is_inside(r, a->at, bytes))
+  const struct sm_range *r = a->rows;
+  if (r)
+    return is_inside(r, a->at, bytes) ? r : NULL;
+  if (!a->one_pointer || (a->pointer && !is_inside(&a->pointer->range, a->at, bytes)))
     return NULL;
-  if (!r || !r->shadow)
-    r = range_of(a->w->cta, a->at, bytes);
-  return r && r->shadow && r->shadow->rows && a->one_pointer &&
-                 !(a->is_write ? r->shadow->read_only : r->shadow->write_only)
-             ? r
-             : NULL;
+  r = range_of(a->w->cta, a->at, bytes);
+  return r && has_rows(a, r) ? r : NULL;
 }
 
 /* Checks the access of a->lane and the lanes after it to a row of global memory. Returns false if
  * each of them has to be checked. */
-static bool check_row(struct sm_access *a, struct cell_lock **held, uint32_t *undefined) {
+static bool check_row(struct sm_access *a, struct sm_cell_lock **held, uint32_t *undefined) {
   const struct sm_range *r = range_of_lanes(a, SM_ROW_BYTES);
   if (!r || (a->at - r->gpu) % SM_ROW_BYTES)
     return false;
@@ -319,7 +323,7 @@ static bool check_row(struct sm_access *a, struct cell_lock **held, uint32_t *un
 
 /* Checks that several lanes, from a->lane on, read the same words of global memory. Returns false
  * if each of them has to be checked. */
-static bool check_same(struct sm_access *a, struct cell_lock **held, bool *undefined) {
+static bool check_same(struct sm_access *a, struct sm_cell_lock **held, bool *undefined) {
   const struct sm_range *r = range_of_lanes(a, a->bytes);
   if (a->is_write || a->strong || !r || a->at & (a->bytes - 1))
     return false;
@@ -344,15 +348,7 @@ static bool reads_parts(const struct sm_note *note) {
          note->access == SM_ACCESS_LOAD && note->bytes < SM_CELL_BYTES;
 }
 
-struct lanes_check {
-  uint64_t address[SM_LANES]; /* valid if has_addresses */
-  bool has_addresses;
-  uint32_t data; /* lanes that store an undefined value */
-  uint64_t stored, *origin;
-  struct cell_lock *held;
-};
-
-static void use_addresses(const struct sm_access *a, struct lanes_check *c) {
+static void use_addresses(const struct sm_access *a, struct sm_memory_check *c) {
   if (c->has_addresses)
     return;
   if (a->note->space == SM_SPACE_SHARED || a->note->space == SM_SPACE_LOCAL)
@@ -363,7 +359,7 @@ static void use_addresses(const struct sm_access *a, struct lanes_check *c) {
 }
 
 /* Checks the lanes of m one by one. Returns those that read an undefined value. */
-static uint32_t check_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+static uint32_t check_lanes(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   const struct sm_note *note = a->note;
   uint32_t undefined = 0;
   FOR_MASK(i, m) {
@@ -414,7 +410,7 @@ static bool is_one_address(const struct sm_access *a, const uint64_t *address, u
 }
 
 /* Checks the lanes of m: one or two of them if all of them read the same memory. */
-static uint32_t check_equal_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+static uint32_t check_equal_lanes(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   if (!is_one_address(a, c->address, m))
     return check_lanes(a, c, m);
   const uint32_t first = lowest(m);
@@ -428,7 +424,8 @@ static uint32_t check_equal_lanes(struct sm_access *a, struct lanes_check *c, ui
 }
 
 /* Checks the lanes of m, rows of them at once. Each row has the given number of lanes. */
-static uint32_t check_rows(struct sm_access *a, struct lanes_check *c, uint32_t m, unsigned lanes) {
+static uint32_t check_rows(struct sm_access *a, struct sm_memory_check *c, uint32_t m,
+                           unsigned lanes) {
   const uint32_t row = (1u << lanes) - 1;
   uint32_t undefined = 0;
   for (unsigned first = 0; first < SM_LANES; first += lanes) {
@@ -468,8 +465,8 @@ static bool find_patterns(const struct sm_warp *w, const struct sm_uop *u, uint3
 
 /* Checks the lanes of m, which read the same words at address at. Returns false if each of them has
  * to be checked. */
-static bool check_same_lanes(struct sm_access *a, struct lanes_check *c, uint32_t m, uint64_t at,
-                             uint32_t *undefined) {
+static bool check_same_lanes(struct sm_access *a, struct sm_memory_check *c, uint32_t m,
+                             uint64_t at, uint32_t *undefined) {
   bool found = false;
   a->lane = (uint32_t)__builtin_ctz(m);
   a->at = at;
@@ -482,11 +479,11 @@ static bool check_same_lanes(struct sm_access *a, struct lanes_check *c, uint32_
   return true;
 }
 
-/* Checks 16 consecutive elements from address at, of the lanes from first on. */
-static uint32_t check_sequence(struct sm_access *a, struct lanes_check *c, unsigned first,
-                               uint64_t at, unsigned lanes) {
+/* Checks consecutive elements from address at, of the lanes from first to end. */
+static uint32_t check_sequence(struct sm_access *a, struct sm_memory_check *c, unsigned first,
+                               unsigned end, uint64_t at, unsigned lanes) {
   uint32_t undefined = 0;
-  for (unsigned end = first + SM_HALF; first < end; first += lanes, at += SM_ROW_BYTES) {
+  for (; first < end; first += lanes, at += SM_ROW_BYTES) {
     uint32_t found = 0;
     a->lane = first;
     a->at = at;
@@ -504,7 +501,7 @@ static uint32_t check_sequence(struct sm_access *a, struct lanes_check *c, unsig
 
 /* Checks that both halves of a warp read the same 16 consecutive elements. Returns false if each
  * half has to be checked. */
-static bool check_twins(struct sm_access *a, struct lanes_check *c, uint64_t at, unsigned lanes,
+static bool check_twins(struct sm_access *a, struct sm_memory_check *c, uint64_t at, unsigned lanes,
                         uint32_t *undefined) {
   bool done = !a->is_write;
   a->several = true;
@@ -522,7 +519,7 @@ static bool check_twins(struct sm_access *a, struct lanes_check *c, uint64_t at,
 }
 
 /* Checks all lanes of a warp, half of them at once if their addresses have a pattern. */
-static uint32_t check_halves(struct sm_access *a, struct lanes_check *c,
+static uint32_t check_halves(struct sm_access *a, struct sm_memory_check *c,
                              const struct warp_addresses *p, unsigned lanes) {
   const enum sm_pattern of[] = {p->halves.first, p->halves.second};
   uint32_t undefined = 0;
@@ -533,14 +530,17 @@ static uint32_t check_halves(struct sm_access *a, struct lanes_check *c,
     use_addresses(a, c);
     return check_equal_lanes(a, c, SM_ALL_LANES);
   }
-  if (of[0] == SM_PATTERN_ROW && of[1] == SM_PATTERN_ROW && p->first[0] == p->first[1] &&
-      check_twins(a, c, p->first[0], lanes, &undefined))
-    return undefined;
+  if (of[0] == SM_PATTERN_ROW && of[1] == SM_PATTERN_ROW) {
+    if (p->first[1] - p->first[0] == (uint64_t)SM_HALF * a->bytes)
+      return check_sequence(a, c, 0, SM_LANES, p->first[0], lanes);
+    if (p->first[0] == p->first[1] && check_twins(a, c, p->first[0], lanes, &undefined))
+      return undefined;
+  }
   for (unsigned k = 0; k < 2; k++) {
     const unsigned first = k * SM_HALF;
     const uint32_t m = (uint32_t)UINT16_MAX << first;
     if (of[k] == SM_PATTERN_ROW) {
-      undefined |= check_sequence(a, c, first, p->first[k], lanes);
+      undefined |= check_sequence(a, c, first, first + SM_HALF, p->first[k], lanes);
     } else if (of[k] != SM_PATTERN_SAME || !check_same_lanes(a, c, m, p->first[k], &undefined)) {
       use_addresses(a, c);
       undefined |= check_rows(a, c, m, lanes);
@@ -551,7 +551,7 @@ static uint32_t check_halves(struct sm_access *a, struct lanes_check *c,
 
 /* Checks that a full warp reads consecutive bytes or halves of words. Returns false if each lane
  * has to be checked. */
-static bool check_parts(struct sm_access *a, struct lanes_check *c,
+static bool check_parts(struct sm_access *a, struct sm_memory_check *c,
                         const struct warp_addresses *p) {
   const uint32_t bytes = SM_LANES * a->note->bytes;
   a->lane = 0;
@@ -571,7 +571,7 @@ static bool check_parts(struct sm_access *a, struct lanes_check *c,
   return done;
 }
 
-static uint32_t check_accesses(struct sm_access *a, struct lanes_check *c, uint32_t m) {
+static uint32_t check_accesses(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   const struct sm_warp *w = a->w;
   const struct sm_uop *u = a->u;
   const unsigned lanes = lanes_of_row(a->note);
@@ -580,7 +580,6 @@ static uint32_t check_accesses(struct sm_access *a, struct lanes_check *c, uint3
     use_addresses(a, c);
     return check_lanes(a, c, m);
   }
-  a->one_pointer = sm_pointer_of_all(w, u, &a->pointer);
   if (lanes && m == SM_ALL_LANES && find_patterns(w, u, a->note->bytes, &p))
     return check_halves(a, c, &p, lanes);
   if (m == SM_ALL_LANES && reads_parts(a->note) && find_patterns(w, u, a->note->bytes, &p) &&
@@ -591,34 +590,53 @@ static uint32_t check_accesses(struct sm_access *a, struct lanes_check *c, uint3
                                                     : check_equal_lanes(a, c, m);
 }
 
-uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         uint32_t data, uint64_t *origin) {
+/* Sets what the accesses of all warps have in common. */
+static void start(struct sm_memory_check *c, const struct sm_warp *w) {
+  const struct sm_note *note = c->note;
+  struct sm_access *a = &c->access;
+  *a = (struct sm_access){.u = c->u,
+                          .note = note,
+                          .is_write = note->access != SM_ACCESS_LOAD,
+                          .strong = note->strong,
+                          .touch = sm_touch_by(w, c->u, note, note->strong)};
+  c->is_started = true;
+  c->held = NULL;
+  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
+    return;
+  a->one_pointer = sm_pointer_of_all(w, c->u, &a->pointer);
+  a->rows =
+      a->one_pointer && a->pointer && has_rows(a, &a->pointer->range) ? &a->pointer->range : NULL;
+}
+
+uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                         uint64_t *origin) {
+  const struct sm_uop *u = c->u;
+  const struct sm_note *note = c->note;
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   if (note->space == SM_SPACE_SHARED && m && !data && sm_shared_log(w, u, note, m))
     return 0;
   if (note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES && !data && local_rows(w, u, note))
     return 0;
-  struct lanes_check c;
-  c.data = data;
-  c.stored = *origin;
-  c.origin = origin;
-  c.held = NULL;
-  c.has_addresses = false;
-  struct sm_access a = {.w = w,
-                        .u = u,
-                        .note = note,
-                        .is_write = note->access != SM_ACCESS_LOAD,
-                        .strong = note->strong,
-                        .touch = sm_touch_by(w, u, note, note->strong)};
+  if (!c->is_started)
+    start(c, w);
+  c->access.w = w;
+  c->access.touch.clock = sm_shadow_of(w)->clock[w->index];
+  c->data = data;
+  c->stored = *origin;
+  c->origin = origin;
+  c->has_addresses = false;
   /* LDGSTS may write zeros instead of reading. */
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
-  const uint32_t undefined = check_accesses(&a, &c, reads);
-  if (c.held)
-    release(c.held);
+  const uint32_t undefined = check_accesses(&c->access, c, reads);
   if (note->space == SM_SPACE_COPY) {
-    copy_access(a, m, undefined, *origin);
+    copy_access(c->access, m, undefined, *origin);
     return 0; /* LDGSTS writes no register */
   }
   return undefined;
+}
+
+void sm_check_memory_end(struct sm_memory_check *c) {
+  if (c->is_started && c->held)
+    release(c->held);
 }

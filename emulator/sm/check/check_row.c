@@ -51,8 +51,8 @@ static bool is_over(const struct sm_access *a, const struct sm_touch *t) {
 }
 
 /* Drops the records of a split row if all are over. Returns false if one is not. */
-static bool join_row(const struct sm_access *a, const struct sm_memory_shadow *shadow,
-                     uint64_t offset) {
+static __attribute__((noinline)) bool
+join_row(const struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset) {
   const struct sm_cell *cell = cells_at(shadow, offset);
   for (unsigned k = 0; k < SM_ROW_WORDS; k++)
     if (!is_over(a, &cell[k].writer) || !is_over(a, &cell[k].reader[0]) ||
@@ -76,13 +76,16 @@ enum written { WRITTEN_ALL, WRITTEN_NONE, WRITTEN_SOME };
 static enum written written_bytes(const uint8_t *written) {
   const uint64_t each = UINT64_MAX / UINT8_MAX;
   uint64_t all = each, any = 0;
-  for (unsigned k = 0; written && k < SM_ROW_BYTES; k += sizeof all) {
+  if (!written)
+    return WRITTEN_ALL;
+#pragma GCC unroll 8
+  for (unsigned k = 0; k < SM_ROW_BYTES; k += sizeof all) {
     const uint64_t part =
         __atomic_load_n((const uint64_t *)(const void *)(written + k), __ATOMIC_RELAXED);
     all &= part;
     any |= part;
   }
-  return !written || all == each ? WRITTEN_ALL : any ? WRITTEN_SOME : WRITTEN_NONE;
+  return all == each ? WRITTEN_ALL : any ? WRITTEN_SOME : WRITTEN_NONE;
 }
 
 static void set_written(uint8_t *written) {
@@ -107,12 +110,16 @@ static uint32_t changed_words(const uint8_t *memory, const uint32_t *value) {
   uint32_t old[SM_ROW_WORDS], changed = 0;
   memcpy(old, memory, sizeof old);
   for (unsigned k = 0; k < SM_ROW_WORDS; k++)
-    changed |= (uint32_t)(old[k] != value[k]) << k;
+    changed |= (0 - (uint32_t)(old[k] != value[k])) & sm_lane_bit[k];
   return changed;
 }
 
 static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *value) {
   const unsigned words = 1u << shift;
+  if (!shift) {
+    memcpy(value, sm_file_at(a->w, a->u->s[1]) + a->lane, SM_ROW_BYTES);
+    return;
+  }
   for (unsigned word = 0; word < words; word++) {
     const uint32_t *from = sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES) + a->lane;
     for (unsigned k = 0; k < (unsigned)SM_ROW_WORDS >> shift; k++)
@@ -120,8 +127,8 @@ static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *va
   }
 }
 
-static bool row_store(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now,
-                      enum written written) {
+static __attribute__((noinline)) bool row_store(const struct sm_access *a, struct sm_row *row,
+                                                const struct sm_touch *now, enum written written) {
   uint32_t value[SM_ROW_WORDS];
   stored_words(a, sm_touch_shift(now), value);
   const uint32_t changed = written == WRITTEN_ALL ? changed_words(a->memory, value) : ALL_WORDS;

@@ -177,6 +177,21 @@ struct sm_access {
    * if it is not known. */
   bool one_pointer;
   const struct sm_parameter *pointer;
+  const struct sm_range
+      *rows; /* the memory of pointer if it has rows and may be accessed, or NULL */
+};
+
+/* The check of an instruction's accesses to memory, by warps that have the same records. */
+struct sm_memory_check {
+  const struct sm_uop *u;
+  const struct sm_note *note;
+  bool is_started;
+  struct sm_access access; /* by the present lane of the present warp */
+  struct sm_cell_lock *held;
+  bool has_addresses;
+  uint64_t address[SM_LANES]; /* of the present warp, if has_addresses */
+  uint32_t data;              /* lanes that store an undefined value */
+  uint64_t stored, *origin;
 };
 
 /* A lane's access to a texel. */
@@ -319,11 +334,13 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
               const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
-/* Checks the accesses of a memory instruction. data has the lanes whose stored value is undefined,
- * and *origin the origin of that value. Returns the lanes whose loaded value is undefined, and sets
- * *origin to the origin of that value. */
-uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         uint32_t data, uint64_t *origin);
+/* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
+ * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is
+ * undefined, and sets *origin to the origin of that value. */
+uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                         uint64_t *origin);
+/* Ends the check. */
+void sm_check_memory_end(struct sm_memory_check *c);
 
 /* Checks a lane's access to a texel while u is executed. Returns whether it
  * reads an uninitialised byte. */
