@@ -165,6 +165,7 @@ static void start_warp(struct sm_warp *w) {
   w->alive = w->active[0] = w->lanes;
   w->event = SM_EVENT_NONE;
   w->place_state = NULL;
+  w->records = NULL;
   w->shadow = NULL;
   memset(w->pred, 0, sizeof w->pred);
   w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
@@ -380,7 +381,8 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
     return count;
   while (count < SM_BATCH && w->index + count < cta->warps) {
     struct sm_warp *v = sm_warp_after(w, count);
-    if (v->alone || !is_together(v) || sm_group_now(v)->pc != pc)
+    if ((cta->grid->watch && v->index % SM_BATCH == 0) || v->alone || !is_together(v) ||
+        sm_group_now(v)->pc != pc)
       break;
     v->active[0] = v->alive;
     w->all_active = w->all_active && v->alive == SM_ALL_LANES;
@@ -389,6 +391,8 @@ static uint32_t form_batch(struct sm_warp *w, const struct sm_uop *u) {
     sm_group_now(v)->yielded = false;
     count++;
   }
+  if (cta->grid->watch)
+    sm_watch_batch(w, count);
   return count;
 }
 

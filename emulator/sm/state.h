@@ -315,6 +315,8 @@ bool sm_watch_start(struct sm_cta *cta);
 void sm_watch_finish(struct sm_cta *cta);
 void sm_watch_drop_ranges(struct sm_cta *cta); /* after a mapping was removed */
 void sm_watch_free(struct sm_cta *cta);
+/* Called when w and the warps after it become a batch. */
+void sm_watch_batch(struct sm_warp *w, uint32_t warps);
 /* Counts and checks an instruction of annotated code, then calls its real handler. */
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Adds the buffer that the lane's pointer belongs to to the fault of a global access. */

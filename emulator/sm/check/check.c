@@ -648,7 +648,7 @@ static bool depends_on_values(const struct sm_warp *w, const struct sm_uop *u,
   return read & SM_PLACE_UNDEFINED || note->handler == SM_H_r2p ||
          (note->pointer_rule == SM_POINTERS_SELECT &&
           (read & SM_PLACE_POINTER || note->reads_bank0)) ||
-         (note->pointer_rule == SM_POINTERS_CONSTANT && u->ldc.uniform);
+         (note->pointer_rule == SM_POINTERS_CONSTANT && !u->ldc.bank && !u->s[0] && u->ldc.uniform);
 }
 
 void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,

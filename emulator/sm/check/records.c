@@ -10,7 +10,7 @@
 
 #include "emulator/sm/check/watch.h"
 
-static struct sm_common *common_of(const struct sm_warp *w) {
+static struct sm_records *common_of(const struct sm_warp *w) {
   return &w->cta->shadow->common[w->index / SM_BATCH];
 }
 
@@ -44,11 +44,13 @@ static void start_records(struct sm_records *r, const struct sm_entry *entry, un
 
 void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry) {
   for (uint32_t first = 0; first < cta->warps; first += SM_BATCH) {
-    struct sm_common *common = common_of(sm_warp_at(cta, first));
-    start_records(&common->records, entry, cta->grid->registers);
-    common->warps = cta->warps - first < SM_BATCH ? cta->warps - first : SM_BATCH;
-    for (uint32_t k = 0; k < common->warps; k++)
-      use_records(sm_warp_at(cta, first + k), &common->records);
+    struct sm_warp *w = sm_warp_at(cta, first);
+    struct sm_records *common = common_of(w);
+    const uint32_t warps = cta->warps - first < SM_BATCH ? cta->warps - first : SM_BATCH;
+    start_records(common, entry, cta->grid->registers);
+    common->warps = sm_batch_of(w, warps);
+    for (uint32_t k = 0; k < warps; k++)
+      use_records(sm_warp_after(w, k), common);
   }
 }
 
@@ -69,41 +71,88 @@ static void copy_records(struct sm_records *to, const struct sm_records *from) {
 void sm_records_separate(struct sm_warp *w, uint32_t warps) {
   for (uint32_t k = 0; k < warps; k++) {
     struct sm_warp *v = sm_warp_after(w, k);
-    struct sm_common *common = common_of(v);
-    if (v->records != &common->records)
+    struct sm_records *common = common_of(v), *own = &sm_shadow_of(v)->own;
+    const uint32_t warp = sm_batch_of(v, 1);
+    if (!(common->warps & ~warp) || v->records != common)
       continue;
-    struct sm_records *own = &sm_shadow_of(v)->own;
-    copy_records(own, &common->records);
+    copy_records(own, common);
+    common->warps &= ~warp;
+    own->warps = warp;
     use_records(v, own);
-    common->warps--;
   }
 }
 
-/* Counts the warps that have the same records as w and have not ended. */
-static void count_warps(const struct sm_warp *w, struct sm_common *common) {
+static bool is_same_pending(const struct sm_pending *a, const struct sm_pending *b) {
+  return a->pc == b->pc && a->lanes == b->lanes && a->scoreboard == b->scoreboard &&
+         a->result_scoreboard == b->result_scoreboard && a->shared == b->shared;
+}
+
+/* Compares the records of a place that have the same state. */
+static bool is_same_place(const struct sm_records *a, const struct sm_records *b, unsigned place) {
+  const uint8_t state = a->state[place];
+  return (!(state & SM_PLACE_UNDEFINED) ||
+          (a->undefined[place] == b->undefined[place] && a->origin[place] == b->origin[place])) &&
+         (!(state & SM_PLACE_RESULT) || is_same_pending(&a->result[place], &b->result[place])) &&
+         (!(state & SM_PLACE_SOURCE) || is_same_pending(&a->source[place], &b->source[place])) &&
+         (a->pointer[place] != SM_POINTER_LANES ||
+          memcmp(a->lane_pointer[place], b->lane_pointer[place], SM_LANES) == 0);
+}
+
+static bool are_same(const struct sm_records *a, const struct sm_records *b) {
+  if (memcmp(a->state, b->state, sizeof a->state) != 0 ||
+      memcmp(a->pointer, b->pointer, sizeof a->pointer) != 0 ||
+      memcmp(a->waiting_count, b->waiting_count, sizeof a->waiting_count) != 0 ||
+      a->spilled != b->spilled)
+    return false;
+  for (unsigned k = 0; k < SM_SCOREBOARDS; k++) {
+    const size_t count = a->waiting_count[k] < SM_WAITING ? a->waiting_count[k] : SM_WAITING;
+    if (memcmp(a->waiting[k], b->waiting[k], count * sizeof a->waiting[k][0]) != 0)
+      return false;
+  }
+  for (unsigned place = 0; place < SM_PLACES; place++)
+    if (a->state[place] && !is_same_place(a, b, place))
+      return false;
+  return true;
+}
+
+static void forget_ended_warps(const struct sm_warp *w, struct sm_records *r) {
   const struct sm_cta *cta = w->cta;
   const uint32_t first = w->index / SM_BATCH * SM_BATCH;
-  common->warps = 0;
   for (uint32_t k = first; k < first + SM_BATCH && k < cta->warps; k++)
-    common->warps += sm_warp_at(cta, k)->alive && sm_warp_at(cta, k)->records == w->records;
+    if (!sm_warp_at(cta, k)->alive)
+      r->warps &= ~sm_batch_of(sm_warp_at(cta, k), 1);
 }
 
 uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
-  struct sm_common *common = common_of(w);
+  struct sm_records *r = w->records;
   const uint32_t m = sm_lanes_of(w, u);
   uint32_t count = 1;
-  if (w->records != &common->records)
-    return 1;
-  while (count < warps) {
-    const struct sm_warp *v = sm_warp_after(w, count);
-    if (v->records != w->records || sm_lanes_of(v, u) != m)
-      break;
+  while (count < warps && sm_warp_after(w, count)->records == r &&
+         sm_lanes_of(sm_warp_after(w, count), u) == m)
     count++;
-  }
-  if (count != common->warps)
-    count_warps(w, common);
-  if (count == common->warps)
+  if (r->warps & ~sm_batch_of(w, count))
+    forget_ended_warps(w, r);
+  if (!(r->warps & ~sm_batch_of(w, count)))
     return count;
   sm_records_separate(w, 1);
   return 1;
+}
+
+void sm_records_join(struct sm_warp *w, uint32_t warps) {
+  struct sm_records *common = common_of(w);
+  if (!(sm_batch_of(w, warps) & ~w->records->warps))
+    return;
+  forget_ended_warps(w, common);
+  if (!common->warps) {
+    copy_records(common, w->records);
+    common->warps = sm_batch_of(w, 1);
+    use_records(w, common);
+  }
+  for (uint32_t k = 0; k < warps; k++) {
+    struct sm_warp *v = sm_warp_after(w, k);
+    if (v->records == common || !are_same(v->records, common))
+      continue;
+    common->warps |= sm_batch_of(v, 1);
+    use_records(v, common);
+  }
 }

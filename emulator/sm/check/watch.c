@@ -86,6 +86,11 @@ void sm_watch_free(struct sm_cta *cta) {
 
 /* --- each instruction --------------------------------------------------------- */
 
+void sm_watch_batch(struct sm_warp *w, uint32_t warps) {
+  if (warps > 1 && w->records)
+    sm_records_join(w, warps);
+}
+
 static const struct sm_uop *bark(struct sm_warp *w, const struct sm_uop *u) {
   return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
 }
@@ -108,16 +113,18 @@ step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_
   return note->execute(w, u, warps);
 }
 
+static __attribute__((noinline)) bool others_have_record(struct sm_warp *w, uint32_t warps,
+                                                         const struct sm_note *note) {
+  uint8_t any = 0;
+  for (uint32_t k = 1; k < warps; k++)
+    any |= sm_quick_states(sm_warp_after(w, k)->place_state, note);
+  return any;
+}
+
 /* Returns whether a place of the instruction has a record in a warp of the batch. */
 static inline bool has_record(struct sm_warp *w, uint32_t warps, const struct sm_note *note) {
-  const uint8_t *state = w->place_state;
-  uint8_t any = sm_quick_states(state, note);
-  for (uint32_t k = 1; k < warps; k++) {
-    const uint8_t *const next = sm_warp_after(w, k)->place_state;
-    any |= next != state ? sm_quick_states(next, note) : 0;
-    state = next;
-  }
-  return any;
+  return sm_quick_states(w->place_state, note) ||
+         (sm_batch_of(w, warps) & ~w->records->warps && others_have_record(w, warps, note));
 }
 
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {

@@ -50,6 +50,7 @@ enum { SM_WAITING = 32 };
 
 /* The records of registers and predicates. */
 struct sm_records {
+  uint32_t warps; /* those that have them: 1 shifted by the index in the CTA, modulo SM_BATCH */
   uint8_t state[SM_PLACES]; /* masks of enum sm_place_state */
   /* The parameter from which the register was computed: SM_POINTER_*, for all lanes, or, if it is
    * SM_POINTER_LANES, for each. */
@@ -72,12 +73,6 @@ struct sm_warp_shadow {
   uint32_t clock[SM_MAX_WARPS];
   uint32_t accessed;     /* its own clock at its last access to shared memory, plus 1 */
   struct sm_records own; /* used once they differ from those of other warps: records.c */
-};
-
-/* The records that warps have in common. */
-struct sm_common {
-  uint32_t warps; /* their number, or more if some have ended */
-  struct sm_records records;
 };
 
 /* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
@@ -225,9 +220,9 @@ enum { SM_CHECK_RANGES = 4, SM_LOCAL_ORIGIN = 0x80 };
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
-  struct sm_common common[SM_MAX_WARPS / SM_BATCH]; /* each of consecutive warps */
-  uint8_t *shared_defined;                          /* state of each byte */
-  struct sm_cell *cell;                             /* one for each word of shared memory */
+  struct sm_records common[SM_MAX_WARPS / SM_BATCH]; /* each of consecutive warps */
+  uint8_t *shared_defined;                           /* state of each byte */
+  struct sm_cell *cell;                              /* one for each word of shared memory */
   size_t shared_bytes, cell_bytes;
   uint32_t *mark; /* for each word of shared memory, the accesses of its last phase */
   size_t mark_bytes;
@@ -282,6 +277,11 @@ static inline uint8_t sm_quick_states(const uint8_t *state, const struct sm_note
   if (note->places <= SM_NOTE_QUICK / 2)
     return half;
   return half | state[p[4]] | state[p[5]] | state[p[6]] | state[p[7]];
+}
+
+/* Returns the warps of a batch as in struct sm_records. */
+static inline uint32_t sm_batch_of(const struct sm_warp *w, uint32_t warps) {
+  return ((1u << warps) - 1) << w->index % SM_BATCH;
 }
 
 /* Lanes that execute u. */
@@ -357,6 +357,8 @@ void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry);
  * u in the same lanes, so that one check of registers is that of all. No other warp has these
  * records. */
 uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
+/* Lets the warps of a new batch have records in common that are the same. */
+void sm_records_join(struct sm_warp *w, uint32_t warps);
 /* Gives warps, from w on, records of their own. */
 void sm_records_separate(struct sm_warp *w, uint32_t warps);
 
