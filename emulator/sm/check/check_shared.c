@@ -39,10 +39,14 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes) {
       !sm_grow_array(&s->mark, &s->mark_bytes, words * sizeof *s->mark + 1) ||
       !sm_grow_array(&s->shared_origin, &s->shared_origin_bytes, words * sizeof(uint64_t) + 1))
     return false;
-  if (words && !s->log &&
-      posix_memalign((void **)&s->log, _Alignof(struct sm_logged), LOG * sizeof *s->log)) {
-    s->log = NULL;
-    return false;
+  if (words && !s->log_at) {
+    s->log = aligned_alloc(_Alignof(struct sm_logged), LOG * sizeof *s->log);
+    s->log_at = s->log ? aligned_alloc(_Alignof(struct sm_lanes), LOG * sizeof *s->log_at) : NULL;
+    if (!s->log_at) {
+      free(s->log);
+      s->log = NULL;
+      return false;
+    }
   }
   memset(s->shared_defined, 0, words * SM_CELL_BYTES);
   memset(s->shared_origin, 0, words * sizeof(uint64_t));
@@ -55,19 +59,21 @@ void sm_shared_free(struct sm_shadow *s) {
   free(s->cell);
   free(s->mark);
   free(s->log);
+  free(s->log_at);
   free(s->shared_origin);
 }
 
 /* --- the log ---------------------------------------------------------------------- */
 
-static uint32_t logged_address(const struct sm_logged *l, uint32_t lane) {
+static uint32_t logged_address(const struct sm_shadow *s, const struct sm_logged *l,
+                               uint32_t lane) {
   const struct sm_words *run = &l->run[lane / SM_HALF];
   const uint32_t step = run->bytes == l->bytes ? 0 : l->bytes;
-  return l->runs ? run->at + lane % SM_HALF * step : l->at.l[lane];
+  return l->runs ? run->at + lane % SM_HALF * step : s->log_at[l - s->log].l[lane];
 }
 
 static void enter_lane(struct sm_shadow *s, const struct sm_logged *l, uint32_t lane) {
-  const uint32_t first = logged_address(l, lane);
+  const uint32_t first = logged_address(s, l, lane);
   for (uint32_t done = 0, word = 0; done < l->bytes; word++) {
     const uint32_t at = first + done;
     const struct sm_part p = sm_part_of(first, l->bytes, done);
@@ -88,8 +94,10 @@ static void enter_lane(struct sm_shadow *s, const struct sm_logged *l, uint32_t 
 static void enter_value(struct sm_cta *cta, const struct sm_logged *l, uint32_t lane,
                         const struct sm_uop *u) {
   const struct sm_warp *w = sm_warp_at(cta, sm_touch_warp(&l->touch));
-  for (uint32_t at = logged_address(l, lane), word = 0; word * SM_CELL_BYTES < l->bytes; word++) {
-    struct sm_cell *cell = &cta->shadow->cell[at / SM_CELL_BYTES + word];
+  struct sm_shadow *s = cta->shadow;
+  for (uint32_t at = logged_address(s, l, lane), word = 0; word * SM_CELL_BYTES < l->bytes;
+       word++) {
+    struct sm_cell *cell = &s->cell[at / SM_CELL_BYTES + word];
     if (u)
       cell->value = sm_file_at(w, u->s[1] + word * SM_REG_BYTES)[lane] << at % SM_CELL_BYTES * 8;
     else
@@ -210,12 +218,12 @@ static bool mark_run(struct sm_shadow *s, const struct sm_words *run, unsigned s
 static uint32_t changing_lanes(const struct sm_warp *w, const struct sm_uop *u,
                                const struct sm_logged *l, uint32_t m, uint32_t part,
                                uint32_t bytes) {
-  const uint8_t *defined = w->cta->shadow->shared_defined;
+  const struct sm_shadow *s = w->cta->shadow;
   const uint32_t *value = sm_file_at(w, u->s[1] + part / SM_CELL_BYTES * SM_REG_BYTES);
   uint32_t changes = 0;
   FOR_MASK(i, m) {
-    const uint32_t at = logged_address(l, i) + part;
-    changes |= (uint32_t)(!sm_are_written(defined + at, bytes) ||
+    const uint32_t at = logged_address(s, l, i) + part;
+    changes |= (uint32_t)(!sm_are_written(s->shared_defined + at, bytes) ||
                           memcmp(w->shared + at, &value[i], bytes) != 0)
                << i;
   }
@@ -282,7 +290,7 @@ static bool mark_access(const struct sm_warp *w, const struct sm_logged *l, uint
     is_good &=
         mark_run(s, &l->run[k], (unsigned)__builtin_ctz(l->bytes / SM_CELL_BYTES), l->is_write);
   FOR_MASK(i, l->runs ? 0 : m)
-  is_good &= mark_lane(s, l->at.l[i], l->bytes, w->index * SM_LANES + i, l->is_write);
+  is_good &= mark_lane(s, logged_address(s, l, i), l->bytes, w->index * SM_LANES + i, l->is_write);
   return is_good;
 }
 
@@ -290,7 +298,7 @@ static void set_written(struct sm_shadow *s, const struct sm_logged *l, uint32_t
   for (unsigned k = 0; k < l->runs; k++)
     memset(s->shared_defined + l->run[k].at, SM_WRITTEN, l->run[k].bytes);
   FOR_MASK(i, l->runs ? 0 : m)
-  memset(s->shared_defined + l->at.l[i], SM_WRITTEN, l->bytes);
+  memset(s->shared_defined + logged_address(s, l, i), SM_WRITTEN, l->bytes);
 }
 
 /* Returns whether an atomic of the lanes of m accesses written memory only. Then it has no
@@ -304,6 +312,28 @@ static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
   FOR_MASK(i, m)
   if (!sm_are_written(w->cta->shadow->shared_defined + at.l[i], note->bytes))
     return false;
+  return true;
+}
+
+static bool is_same_read(const struct sm_logged *a, const struct sm_logged *b, uint32_t pc) {
+  return !b->is_write && b->touch.pc == pc && a->runs == b->runs && a->run[0].at == b->run[0].at &&
+         a->run[1].at == b->run[1].at && a->run[0].bytes == b->run[0].bytes &&
+         a->run[1].bytes == b->run[1].bytes;
+}
+
+/* Records a read by a warp if two other warps were the last to read the same words at the same
+ * instruction, and all did so with several lanes. Only the last two of these warps stay in the
+ * records, and the marks remain as they are. l is the end of the log. Returns false if another
+ * access came before. */
+static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, struct sm_logged *l,
+                         const struct sm_touch *now) {
+  if (s->logged < 2 || l->is_write || !l->runs || l->run[0].owner != SEVERAL ||
+      l->run[l->runs - 1].owner != SEVERAL || !is_same_read(l, &l[-1], now->pc) ||
+      !is_same_read(l, &l[-2], now->pc) || sm_touch_warp(&l[-1].touch) == w->index ||
+      sm_touch_warp(&l[-2].touch) == w->index)
+    return false;
+  l[-2].touch = l[-1].touch;
+  l[-1].touch = *now;
   return true;
 }
 
@@ -325,9 +355,16 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
   l->bytes = note->bytes;
   l->runs = m == SM_ALL_LANES ? find_runs(w, u, note->bytes, is_write, l->run) : 0;
   if (!l->runs) {
-    find_addresses(w, u, &l->at);
-    if (!are_separate(w, l->at.l, m, note->bytes, is_write))
+    struct sm_lanes *const at = &s->log_at[s->logged];
+    find_addresses(w, u, at);
+    if (!are_separate(w, at->l, m, note->bytes, is_write))
       return false;
+  }
+  struct sm_touch now = sm_touch_by(w, u, note, false);
+  now.by |= w->index * SM_LANES;
+  if (repeats_read(w, s, l, &now)) {
+    note_access(w);
+    return true;
   }
   l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
   if (is_write && !find_changes(w, u, m, l)) {
@@ -337,8 +374,7 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
   if (!mark_access(w, l, m))
     return false;
   note_access(w);
-  l->touch = sm_touch_by(w, u, note, false);
-  l->touch.by |= w->index * SM_LANES;
+  l->touch = now;
   s->logged++;
   if (is_write)
     set_written(s, l, m);

@@ -212,8 +212,7 @@ struct sm_logged {
   uint8_t bytes;
   uint8_t runs;           /* different ones: 1 or 2, or 0 if the addresses have no pattern */
   struct sm_words run[2]; /* of each half of the warp */
-  struct sm_lanes at;     /* without runs, the addresses of the lanes */
-};
+} __attribute__((aligned(64)));
 
 enum { SM_CHECK_RANGES = 4, SM_LOCAL_ORIGIN = 0x80 };
 
@@ -230,7 +229,8 @@ struct sm_shadow {
   uint32_t logged;
   uint32_t stored; /* of the log: the stores of the first ones are in memory */
   struct sm_logged *log;
-  uint8_t *local_defined; /* for each word, a mask of its written bytes, and SM_LOCAL_ORIGIN */
+  struct sm_lanes *log_at; /* addresses of the lanes, of accesses without runs */
+  uint8_t *local_defined;  /* for each word, a mask of its written bytes, and SM_LOCAL_ORIGIN */
   size_t local_bytes;
   /* For each word the origin of the undefined value stored there, or 0. That of local memory is
    * valid only with SM_LOCAL_ORIGIN. */
