@@ -239,7 +239,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   const bool same_banks = again && cta->launch == grid->launch;
   if (again) {
     worker->pool = cta->next;
-    if (++cta->reuses == MANY && !grid->watch && !grid->l1)
+    if (++cta->reuses == MANY && !grid->l1)
       cta->entry = sm_code_entry(grid->code, grid->program, grid->registers);
   } else if (!(cta = set_up_cta(worker, grid))) {
     return NULL;

@@ -306,19 +306,27 @@ static inline const struct sm_range *range_of_lanes(const struct sm_access *a, u
   return r && has_rows(a, r) ? r : NULL;
 }
 
-/* Checks the access of a->lane and the lanes after it to a row of global memory. Returns false if
- * each of them has to be checked. */
-static bool check_row(struct sm_access *a, struct sm_cell_lock **held, uint32_t *undefined) {
-  const struct sm_range *r = range_of_lanes(a, SM_ROW_BYTES);
+/* Checks the accesses of a->lane and the lanes after it to rows of global memory, which have one
+ * lock. Returns the number of rows before the first of which each lane has to be checked. */
+static uint32_t check_some_rows(struct sm_access *a, struct sm_cell_lock **held, uint32_t rows,
+                                uint32_t *undefined) {
+  const struct sm_range *r = range_of_lanes(a, rows * SM_ROW_BYTES);
   if (!r || (a->at - r->gpu) % SM_ROW_BYTES)
-    return false;
+    return 0;
   const uint64_t offset = a->at - r->gpu;
+  const uint32_t lane = a->lane;
   hold_lock_of(a->at, held);
   a->memory = r->host + offset;
   a->global = true;
-  const bool done = sm_row_access(a, r->shadow, offset, undefined);
+  rows = sm_row_access(a, r->shadow, offset, rows, undefined);
   a->global = false;
-  return done;
+  a->lane = lane;
+  return rows;
+}
+
+/* Checks one row. Returns false if each of its lanes has to be checked. */
+static bool check_row(struct sm_access *a, struct sm_cell_lock **held, uint32_t *undefined) {
+  return check_some_rows(a, held, 1, undefined);
 }
 
 /* Checks that several lanes, from a->lane on, read the same words of global memory. Returns false
@@ -483,11 +491,16 @@ static bool check_same_lanes(struct sm_access *a, struct sm_memory_check *c, uin
 static uint32_t check_sequence(struct sm_access *a, struct sm_memory_check *c, unsigned first,
                                unsigned end, uint64_t at, unsigned lanes) {
   uint32_t undefined = 0;
-  for (; first < end; first += lanes, at += SM_ROW_BYTES) {
+  while (first < end) {
+    const uint32_t until_next_lock =
+        ((1u << LOCKED_SHIFT) - at % (1u << LOCKED_SHIFT)) / SM_ROW_BYTES;
+    const uint32_t rows = (end - first) >> __builtin_ctz(lanes);
     uint32_t found = 0;
     a->lane = first;
     a->at = at;
-    if (check_row(a, &c->held, &found)) {
+    const uint32_t done =
+        check_some_rows(a, &c->held, rows < until_next_lock ? rows : until_next_lock, &found);
+    if (done) {
       *c->origin = found ? sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL : *c->origin;
     } else {
       use_addresses(a, c);
@@ -495,6 +508,8 @@ static uint32_t check_sequence(struct sm_access *a, struct sm_memory_check *c, u
       a->bytes = a->note->bytes;
     }
     undefined |= found;
+    first += (done ? done : 1) * lanes;
+    at += (done ? done : 1) * (uint64_t)SM_ROW_BYTES;
   }
   return undefined;
 }
@@ -574,7 +589,7 @@ static bool check_parts(struct sm_access *a, struct sm_memory_check *c,
 static uint32_t check_accesses(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   const struct sm_warp *w = a->w;
   const struct sm_uop *u = a->u;
-  const unsigned lanes = lanes_of_row(a->note);
+  const unsigned lanes = c->row_lanes;
   struct warp_addresses p;
   if (a->note->space == SM_SPACE_SHARED || a->note->space == SM_SPACE_LOCAL) {
     use_addresses(a, c);
@@ -600,6 +615,7 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
                           .strong = note->strong,
                           .touch = sm_touch_by(w, c->u, note, note->strong)};
   c->is_started = true;
+  c->row_lanes = lanes_of_row(note);
   c->held = NULL;
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     return;

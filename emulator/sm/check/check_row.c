@@ -144,28 +144,43 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
   return true;
 }
 
-bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
-                   uint64_t offset, uint32_t *undefined) {
+/* Checks one row. now is the record of its first lane. */
+static inline bool access_row(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                              uint64_t offset, const struct sm_touch *now, uint8_t *of_range,
+                              uint32_t *undefined) {
   enum { AHEAD = 2048 / SM_ROW_BYTES }; /* as exec_mem.c prefetches the memory */
   struct sm_row *row = row_at(shadow, offset);
   __builtin_prefetch(row + AHEAD, 1);
   if (a->is_write)
     __builtin_prefetch(&row[AHEAD].value, 1);
-  uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   uint8_t *written = of_range ? of_range + offset : NULL;
   const enum written state = written_bytes(written);
-  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
-  now.by |= (uint32_t)__builtin_ctz(a->bytes / SM_CELL_BYTES) << SM_TOUCH_SHIFT_AT |
-            (a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0);
   if (state == WRITTEN_SOME || (row->is_split && !join_row(a, shadow, offset)))
     return false;
-  if (!a->is_write ? !row_load(a, row, &now) : !row_store(a, row, &now, state))
+  if (!a->is_write ? !row_load(a, row, now) : !row_store(a, row, now, state))
     return false;
-  const uint32_t lanes = ((1u << (SM_ROW_BYTES / a->bytes)) - 1) << a->lane;
-  *undefined |= !a->is_write && state == WRITTEN_NONE ? lanes : 0;
+  const uint32_t lanes = (1u << (SM_ROW_WORDS >> sm_touch_shift(now))) - 1;
+  *undefined |= !a->is_write && state == WRITTEN_NONE ? lanes << a->lane : 0;
   if (a->is_write && state == WRITTEN_NONE)
     set_written(written);
   return true;
+}
+
+uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset,
+                       uint32_t rows, uint32_t *undefined) {
+  uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  const uint32_t shift = (uint32_t)__builtin_ctz(a->bytes / SM_CELL_BYTES);
+  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
+  now.by |= shift << SM_TOUCH_SHIFT_AT | (a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0);
+  for (uint32_t k = 0; k < rows; k++) {
+    if (!access_row(a, shadow, offset, &now, of_range, undefined))
+      return k;
+    offset += SM_ROW_BYTES;
+    a->memory += SM_ROW_BYTES;
+    a->lane += SM_ROW_WORDS >> shift;
+    now.by += SM_ROW_WORDS >> shift;
+  }
+  return rows;
 }
 
 bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *shadow,

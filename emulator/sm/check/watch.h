@@ -183,6 +183,7 @@ struct sm_memory_check {
   bool is_started;
   struct sm_access access; /* by the present lane of the present warp */
   struct sm_cell_lock *held;
+  unsigned row_lanes; /* lanes that access a row, or 0 if there are no rows to look for */
   bool has_addresses;
   uint64_t address[SM_LANES]; /* of the present warp, if has_addresses */
   uint32_t data;              /* lanes that store an undefined value */
@@ -478,12 +479,14 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */
 void sm_shared_barrier(struct sm_cta *cta);
 
-/* check_row.c: checks and records the access of consecutive lanes, from a->lane on, to the row of
- * global memory at a->at. Returns false, and has changed nothing, if each lane has to be checked:
- * because of a race, or because records or written bytes differ from word to word. Sets *undefined
- * to the lanes that read bytes that were never written. The caller holds the lock of the row. */
-bool sm_row_access(const struct sm_access *a, const struct sm_memory_shadow *shadow,
-                   uint64_t offset, uint32_t *undefined);
+/* check_row.c: checks and records the access of consecutive lanes, from a->lane on, to rows of
+ * global memory. a->memory is that of the first one, at offset of its range. Returns the number of
+ * rows before the first of which each lane has to be checked: because of a race, or because records
+ * or written bytes differ from word to word. Changes nothing there, and leaves a->lane and
+ * a->memory at it. Adds the lanes that read bytes that were never written to *undefined. The caller
+ * holds the lock of the rows. */
+uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset,
+                       uint32_t rows, uint32_t *undefined);
 /* Checks and records that several lanes of the warp, from a->lane on, read the same words. Returns
  * false, and has changed nothing, if each lane has to be checked because of a race. Sets *undefined
  * to whether they read a byte that was never written. The caller holds the lock. */
