@@ -73,20 +73,27 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
               letter, number, p->scoreboard);
 }
 
+static bool is_memory(uint8_t space) {
+  return space != SM_SPACE_NONE && space != SM_SPACE_SURFACE;
+}
+
 /* Reports a place that an unfinished instruction still reads or will write. writer is the note of
  * the current instruction if it writes the place, else NULL. Accesses to shared memory complete in
- * order, so ptxas lets the result of one overwrite the result or source of another. */
+ * order, so ptxas lets the result of one overwrite the result of another. All accesses to memory
+ * read their registers in order, so ptxas lets the result of a load from shared memory overwrite a
+ * source of any earlier access, for example the address of a store to global memory. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_records *r,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
   const struct sm_pending *result = &r->result[place], *source = &r->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
   const uint8_t state = r->state[place];
-  if (state & SM_PLACE_RESULT && result->lanes & m && !(shared && result->shared)) {
+  if (state & SM_PLACE_RESULT && result->lanes & m &&
+      !(shared && result->space == SM_SPACE_SHARED)) {
     report_pending(w, u, place, result, m, true);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_RESULT);
   } else if (written && state & SM_PLACE_SOURCE && source->lanes & m &&
-             !(shared && source->shared)) {
+             !(shared && is_memory(source->space))) {
     report_pending(w, u, place, source, m, false);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_SOURCE);
   }
@@ -148,7 +155,7 @@ static inline struct sm_pending pending_on(const struct sm_warp *w, const struct
                              .lanes = m,
                              .scoreboard = scoreboard,
                              .result_scoreboard = note->write_sb,
-                             .shared = note->space == SM_SPACE_SHARED};
+                             .space = note->space};
 }
 
 /* Note that an instruction will write, or still reads, a place. */
@@ -396,7 +403,7 @@ static struct taint result_taint(struct sm_warp *w, struct sm_memory_check *memo
   struct sm_records *r = w->records;
   struct taint data = {0}, t = {0};
   /* Surfaces are checked while they are accessed: texture.c. */
-  if (note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)
+  if (!is_memory(note->space))
     return m && (state & SM_PLACE_UNDEFINED || is_irregular(note))
                ? computed_taint(w, u, note, r, m)
                : t;

@@ -84,7 +84,7 @@ void sm_records_separate(struct sm_warp *w, uint32_t warps) {
 
 static bool is_same_pending(const struct sm_pending *a, const struct sm_pending *b) {
   return a->pc == b->pc && a->lanes == b->lanes && a->scoreboard == b->scoreboard &&
-         a->result_scoreboard == b->result_scoreboard && a->shared == b->shared;
+         a->result_scoreboard == b->result_scoreboard && a->space == b->space;
 }
 
 /* Compares the records of a place that have the same state. */

@@ -34,7 +34,7 @@ struct sm_pending {
   uint64_t pc; /* of the instruction */
   uint32_t lanes;
   uint8_t scoreboard, result_scoreboard;
-  bool shared; /* the instruction accesses shared memory */
+  uint8_t space; /* of the instruction: enum sm_space */
 };
 
 /* Which records of a place have a content. Most places have none, so most instructions need no
