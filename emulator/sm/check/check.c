@@ -79,21 +79,23 @@ static bool is_memory(uint8_t space) {
 
 /* Reports a place that an unfinished instruction still reads or will write. writer is the note of
  * the current instruction if it writes the place, else NULL. Accesses to shared memory complete in
- * order, so ptxas lets the result of one overwrite the result of another. All accesses to memory
- * read their registers in order, so ptxas lets the result of a load from shared memory overwrite a
- * source of any earlier access, for example the address of a store to global memory. */
+ * order, so ptxas lets the result of one overwrite the result of another. Accesses to memory
+ * and shuffles read their registers in order, so ptxas lets the result of a shuffle or of a load
+ * from shared memory overwrite a source of any earlier access, for example the address of a store
+ * to global memory. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_records *r,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
   const struct sm_pending *result = &r->result[place], *source = &r->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
+  const bool shuffles = written && writer->handler == SM_H_shfl;
   const uint8_t state = r->state[place];
   if (state & SM_PLACE_RESULT && result->lanes & m &&
       !(shared && result->space == SM_SPACE_SHARED)) {
     report_pending(w, u, place, result, m, true);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_RESULT);
   } else if (written && state & SM_PLACE_SOURCE && source->lanes & m &&
-             !(shared && is_memory(source->space))) {
+             !((shared || shuffles) && is_memory(source->space))) {
     report_pending(w, u, place, source, m, false);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_SOURCE);
   }

@@ -11,8 +11,9 @@
  *   wider scope than the CTA, or by an atomic that locks use) and the second has acquired since
  *   then. Whether both used the same variable is not checked, so no correct program is reported.
  *
- * Two strong accesses (atomic or volatile) do not race. Neither does a write that does not change
- * the value. The record of a word has its last writer and the last readers from two warps. */
+ * Two strong accesses (atomic or volatile) do not race. A write of the value that memory has counts
+ * as a read: only a write of another value races with it. The record of a word has its last writer
+ * and the last readers from two warps. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static void report_race(const struct sm_access *a, const struct sm_touch *t, boo
                                .other_pc = a->w->cta->grid->program + t->pc},
             "data race on %s memory at 0x%" PRIx64 ": this %s is not ordered after the %s by %s",
             a->global ? "global" : "local", a->at, a->is_write ? "write" : "read",
-            was_write ? "write" : "read", who);
+            was_write || t->by & SM_TOUCH_VALUED ? "write" : "read", who);
 }
 
 /* Returns whether two unordered accesses do not race: both are strong, or one is a
@@ -173,8 +174,10 @@ bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uin
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
   struct sm_touch now = sm_touch_by_lane(a, p->mask);
   const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
-  if (a->is_write && !changes_memory(a, p))
+  if (a->is_write && !changes_memory(a, p)) {
+    sm_add_reader(cell->reader, &now);
     return;
+  }
   if (is_unseen(a, &cell->writer, p->mask))
     report_unseen(a, &cell->writer);
   else if (has_conflict(a, &cell->writer, p->mask, true) &&

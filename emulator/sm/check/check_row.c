@@ -94,12 +94,17 @@ static void set_written(uint8_t *written) {
     __atomic_store_n((uint64_t *)(void *)(written + k), each, __ATOMIC_RELAXED);
 }
 
+/* Returns whether an access can be added to those that have read the row. */
+static inline bool can_add_reader(const struct sm_row *row, const struct sm_touch *now) {
+  return sm_touch_shift(&row->reader[0]) == sm_touch_shift(now) ||
+         !sm_follows_read(&row->reader[0], now);
+}
+
 static bool row_load(const struct sm_access *a, struct sm_row *row, const struct sm_touch *now) {
   if (row->words && (a->several ? !sm_is_settled(a, &row->writer, ALL_BYTES)
                                 : may_race(a, &row->writer, now, true)))
     return false;
-  if (sm_touch_shift(&row->reader[0]) != sm_touch_shift(now) &&
-      sm_follows_read(&row->reader[0], now))
+  if (!can_add_reader(row, now))
     return false;
   sm_add_reader(row->reader, now);
   return true;
@@ -132,12 +137,18 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
   uint32_t value[SM_ROW_WORDS];
   stored_words(a, sm_touch_shift(now), value);
   const uint32_t changed = written == WRITTEN_ALL ? changed_words(a->memory, value) : ALL_WORDS;
-  if (!changed)
+  if (changed != ALL_WORDS && !can_add_reader(row, now))
+    return false;
+  if (!changed) {
+    sm_add_reader(row->reader, now);
     return true;
+  }
   if ((row->words && may_race(a, &row->writer, now, true)) ||
       may_race(a, &row->reader[0], now, false) || may_race(a, &row->reader[1], now, false) ||
       (changed != ALL_WORDS && row->words && !is_over(a, &row->writer)))
     return false;
+  if (changed != ALL_WORDS)
+    sm_add_reader(row->reader, now);
   row->writer = *now;
   row->words = (uint16_t)changed;
   memcpy(row->value, value, sizeof value);

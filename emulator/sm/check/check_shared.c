@@ -81,9 +81,7 @@ static void enter_lane(struct sm_shadow *s, const struct sm_logged *l, uint32_t 
     struct sm_touch now = l->touch;
     now.by += lane | (uint32_t)p.mask << SM_TOUCH_BYTES_AT;
     done += p.count;
-    if (!(l->lanes[word] >> lane & 1))
-      continue;
-    if (l->is_write)
+    if (l->is_write && l->writers[word] >> lane & 1)
       cell->writer = now;
     else
       sm_add_reader(cell->reader, &now);
@@ -98,6 +96,8 @@ static void enter_value(struct sm_cta *cta, const struct sm_logged *l, uint32_t 
   for (uint32_t at = logged_address(s, l, lane), word = 0; word * SM_CELL_BYTES < l->bytes;
        word++) {
     struct sm_cell *cell = &s->cell[at / SM_CELL_BYTES + word];
+    if (!(l->writers[word] >> lane & 1))
+      continue;
     if (u)
       cell->value = sm_file_at(w, u->s[1] + word * SM_REG_BYTES)[lane] << at % SM_CELL_BYTES * 8;
     else
@@ -112,10 +112,7 @@ static void enter_log(struct sm_cta *cta, const struct sm_uop *u) {
   struct sm_shadow *s = cta->shadow;
   for (uint32_t k = 0; k < s->logged; k++) {
     const struct sm_logged *l = &s->log[k];
-    uint32_t lanes = 0;
-    for (unsigned word = 0; word < (l->bytes + 3u) / SM_CELL_BYTES; word++)
-      lanes |= l->lanes[word];
-    FOR_MASK(i, lanes) {
+    FOR_MASK(i, l->lanes) {
       enter_lane(s, l, i);
       if (l->is_write)
         enter_value(cta, l, i, k < s->stored ? NULL : u);
@@ -242,17 +239,17 @@ static uint32_t changing_words(const struct sm_warp *w, const struct sm_uop *u,
   return ~(sm_mask_same(old.l, sm_file_at(w, u->s[1])) & sm_mask_same(defined.l, written.l));
 }
 
-/* Sets the lanes of *l for a store. Returns false if it changes nothing. */
+/* Sets the writers of *l for a store. Returns false if there are none. */
 static bool find_changes(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                          struct sm_logged *l) {
   const uint32_t bytes = l->bytes < SM_CELL_BYTES ? l->bytes : (uint32_t)SM_CELL_BYTES;
   uint32_t any = 0;
   if (l->runs && l->bytes == SM_CELL_BYTES) {
-    l->lanes[0] = changing_words(w, u, l->run);
-    return l->lanes[0];
+    l->writers[0] = changing_words(w, u, l->run);
+    return l->writers[0];
   }
   for (uint32_t word = 0; word * SM_CELL_BYTES < l->bytes; word++)
-    any |= l->lanes[word] = changing_lanes(w, u, l, m, word * SM_CELL_BYTES, bytes);
+    any |= l->writers[word] = changing_lanes(w, u, l, m, word * SM_CELL_BYTES, bytes);
   return any;
 }
 
@@ -315,22 +312,22 @@ static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
   return true;
 }
 
-static bool is_same_read(const struct sm_logged *a, const struct sm_logged *b, uint32_t pc) {
-  return !b->is_write && b->touch.pc == pc && a->runs == b->runs && a->run[0].at == b->run[0].at &&
-         a->run[1].at == b->run[1].at && a->run[0].bytes == b->run[0].bytes &&
-         a->run[1].bytes == b->run[1].bytes;
+/* Returns whether two accesses at the same instruction are to the same words. */
+static bool are_alike(const struct sm_logged *a, const struct sm_logged *b) {
+  return a->runs == b->runs && a->run[0].at == b->run[0].at && a->run[1].at == b->run[1].at &&
+         a->run[0].bytes == b->run[0].bytes && a->run[1].bytes == b->run[1].bytes;
 }
 
-/* Records a read by a warp if two other warps were the last to read the same words at the same
- * instruction, and all did so with several lanes. Only the last two of these warps stay in the
- * records, and the marks remain as they are. l is the end of the log. Returns false if another
- * access came before. */
+/* Records a read by a warp if two other warps were the last to read the same words, at the same
+ * instruction. Only the last two of these warps stay in the records, and the marks already are of
+ * several work-items. l is the end of the log. Returns false if another access came before. */
 static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, struct sm_logged *l,
                          const struct sm_touch *now) {
-  if (s->logged < 2 || l->is_write || !l->runs || l->run[0].owner != SEVERAL ||
-      l->run[l->runs - 1].owner != SEVERAL || !is_same_read(l, &l[-1], now->pc) ||
-      !is_same_read(l, &l[-2], now->pc) || sm_touch_warp(&l[-1].touch) == w->index ||
-      sm_touch_warp(&l[-2].touch) == w->index)
+  if (s->logged < 2 || l->is_write || !l->runs || l[-1].touch.pc != now->pc ||
+      l[-2].touch.pc != now->pc || !are_alike(l, &l[-1]) || !are_alike(l, &l[-2]))
+    return false;
+  const uint32_t last = sm_touch_warp(&l[-1].touch), other = sm_touch_warp(&l[-2].touch);
+  if (last == other || last == w->index || other == w->index)
     return false;
   l[-2].touch = l[-1].touch;
   l[-1].touch = *now;
@@ -366,17 +363,14 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
     note_access(w);
     return true;
   }
-  l->lanes[0] = l->lanes[1] = l->lanes[2] = l->lanes[3] = m;
-  if (is_write && !find_changes(w, u, m, l)) {
-    note_access(w);
-    return true;
-  }
+  l->lanes = m;
+  l->is_write = is_write && find_changes(w, u, m, l);
   if (!mark_access(w, l, m))
     return false;
   note_access(w);
   l->touch = now;
   s->logged++;
-  if (is_write)
+  if (l->is_write)
     set_written(s, l, m);
   return true;
 }

@@ -112,7 +112,7 @@ enum {
   SM_TOUCH_SHIFT_AT = 20,        /* of a row: logarithm of the words that each lane accesses */
   SM_TOUCH_STRONG = 1 << 22,     /* atomic or volatile; two strong accesses do not race */
   SM_TOUCH_COMPARES = 1 << 23,   /* compare-and-swap; does not race with a read that it verifies */
-  SM_TOUCH_VALUED = 1 << 24,     /* a store, whose value is in the cell */
+  SM_TOUCH_VALUED = 1 << 24,     /* a store; if it is the writer, its value is in the cell */
   SM_TOUCH_BY_SEVERAL = 1 << 25, /* other lanes have made the same access with the work-item */
 };
 
@@ -201,14 +201,15 @@ struct sm_texel {
 
 /* Consecutive words of shared memory that half of a full warp accesses. */
 struct sm_words {
-  uint32_t at, bytes;
-  uint32_t owner; /* work-item of the first word, or a number that none has */
+  uint32_t at;
+  uint16_t bytes, owner; /* work-item of the first word, or a number that none has */
 };
 
 /* A warp's access to shared memory that the cells do not have yet: check_shared.c. */
 struct sm_logged {
   struct sm_touch touch; /* with the thread of lane 0, without bytes */
-  uint32_t lanes[4];     /* for each word of the access, those that have a record of it */
+  uint32_t lanes;
+  uint32_t writers[4]; /* for each word of a store, the lanes that change it */
   bool is_write;
   uint8_t bytes;
   uint8_t runs;           /* different ones: 1 or 2, or 0 if the addresses have no pattern */

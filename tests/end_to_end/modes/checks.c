@@ -608,6 +608,17 @@ static const struct fault_case cases[] = {
      4096,
      false,
      {NULL}},
+    {"pointer of a sub-group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[256];\n"
+     "  int i = get_local_id(0); global int *r = i / 32 == n ? p : q; s[i] = i;\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); r[i] = s[255 - i]; }",
+     3,
+     256,
+     256,
+     1024,
+     false,
+     {NULL}},
     {"difference of pointers",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { ulong d = (ulong)q - (ulong)p;\n"
