@@ -71,6 +71,7 @@ static void count(const struct sm_grid *grid, const struct sm_counts *c) {
 
 static const struct sm_watch watch = {
     .check = true, .wanted = wanted, .report = report, .profile = true, .count = count};
+static const struct sm_watch without_profile = {.check = true, .wanted = wanted, .report = report};
 
 static void make_textures(void) {
   uint32_t *h = module_host(module, pool), *s = module_host(module, pool + TEXTURE_BYTES);
@@ -96,13 +97,13 @@ static void make_textures(void) {
 }
 
 /* Runs a kernel, and returns the number of reports. */
-static unsigned run(const char *kernel, int shift) {
+static unsigned run_block(const char *kernel, int shift, uint32_t block) {
   struct {
     uint64_t handle, texels, out;
     int shift;
   } parameters = {0, texels, out, shift};
   const struct launch l = {.grid = {1, 1, 1},
-                           .block = {BLOCK, 1, 1},
+                           .block = {block, 1, 1},
                            .params = &parameters,
                            .param_bytes = sizeof parameters};
   struct sm_fault fault = {0};
@@ -111,6 +112,10 @@ static unsigned run(const char *kernel, int shift) {
   if (module_run(module, kernel, &l, &fault, NULL) != SM_DONE)
     fail_msg("%s: %s", kernel, fault.message);
   return reports;
+}
+
+static unsigned run(const char *kernel, int shift) {
+  return run_block(kernel, shift, BLOCK);
 }
 
 /* Each row: a kernel with one shift, which is reported, and with another, which is not. Texels from
@@ -151,6 +156,18 @@ static void reports_unwritten_texels_and_races(void **state) {
   assert_int_equal(run("reduced", 1), 0); /* atomics do not race */
 }
 
+/* The warps of a batch have their registers' records in common, until one of them reads unwritten
+ * texels. */
+static void reports_the_warp_that_reads_unwritten_texels(void **state) {
+  (void)state;
+  module_watch(module, &without_profile);
+  module_mark(module, texels, SIDE * PITCH, true);
+  module_mark(module, texels + SIDE * PITCH / 2, SIDE * PITCH / 2, false);
+  assert_true(run_block("fetched", 0, 2 * BLOCK) > 0);
+  assert_int_equal(last.tid[0], BLOCK);
+  module_watch(module, &watch);
+}
+
 static void counts_samples_texels_and_sectors(void **state) {
   (void)state;
   const struct {
@@ -188,6 +205,7 @@ int main(void) {
   if (!module_record(module))
     return 1;
   const struct CMUnitTest tests[] = {cmocka_unit_test(reports_unwritten_texels_and_races),
+                                     cmocka_unit_test(reports_the_warp_that_reads_unwritten_texels),
                                      cmocka_unit_test(counts_samples_texels_and_sectors)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   module_free(module);

@@ -326,8 +326,8 @@ static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, str
   if (s->logged < 2 || l->is_write || !l->runs || l[-1].touch.pc != now->pc ||
       l[-2].touch.pc != now->pc || !are_alike(l, &l[-1]) || !are_alike(l, &l[-2]))
     return false;
-  const uint32_t last = sm_touch_warp(&l[-1].touch), other = sm_touch_warp(&l[-2].touch);
-  if (last == other || last == w->index || other == w->index)
+  const uint32_t last = sm_touch_warp(&l[-1].touch);
+  if (last == w->index || last == sm_touch_warp(&l[-2].touch))
     return false;
   l[-2].touch = l[-1].touch;
   l[-1].touch = *now;

@@ -608,10 +608,22 @@ static const struct fault_case cases[] = {
      4096,
      false,
      {NULL}},
+    {"race after a repeated read", /* one sub-group reads twice; the other's read still counts */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64];\n"
+     "  int i = get_local_id(0), x = 0; s[i] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  for (int j = 0; j < (i < 32 ? 1 : n); j++) x += s[n + j * q[j]];\n"
+     "  asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\"); if (i == 32) s[n] = 5; p[i] = x; }",
+     7,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "not ordered after the read by work-item ("}},
     {"pointer of a sub-group",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[256];\n"
-     "  int i = get_local_id(0); global int *r = i / 32 == n ? p : q; s[i] = i;\n"
+     "  int i = get_local_id(0); global int *r = i / 32 == n ? p : q; s[i] = i; r[i] = i;\n"
      "  barrier(CLK_LOCAL_MEM_FENCE); r[i] = s[255 - i]; }",
      3,
      256,
