@@ -12,9 +12,6 @@
  * long. */
 enum { TURN = 8192 };
 
-/* Warps in a batch at most: enough that the cost of dispatching an instruction is shared by several
- * warps, and few enough that their registers stay in the host's cache. */
-
 /* CTAs of like grids in the same memory, after which finding out which registers need not be
  * cleared is worth it. */
 enum { MANY = 64 };
@@ -163,6 +160,7 @@ static void start_warp(struct sm_warp *w) {
   const struct sm_grid *grid = w->cta->grid;
   w->alone = false;
   w->alive = w->active[0] = w->lanes;
+  w->all_active = w->lanes == SM_ALL_LANES;
   w->event = SM_EVENT_NONE;
   w->place_state = NULL;
   w->records = NULL;

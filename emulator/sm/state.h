@@ -11,8 +11,10 @@
 #define SM_WINDOW_BYTES 0x1000000ull
 #define SM_MAX_THREADS  1024
 #define SM_MAX_WARPS    (SM_MAX_THREADS / SM_LANES)
-#define SM_BATCH        8 /* most warps of a batch */
-#define SM_RANGE_CACHE  16
+/* Warps in a batch at most: enough that the cost of dispatching an instruction is shared by several
+ * warps, and few enough that their registers stay in the host's cache. */
+#define SM_BATCH       8
+#define SM_RANGE_CACHE 16
 
 enum sm_group_state {
   SM_GROUP_FREE,
@@ -45,7 +47,7 @@ enum sm_event {
  * so that they share the cost of its dispatch. all_active, from, slice and left of the first warp
  * are those of the batch; page, active and event are set in each warp. When its warps branch
  * differently, or one may block or split, the batch is disbanded: the next turn of each warp is
- * without a batch. Watched grids, and those with stale L1 caches, run without batches. */
+ * without a batch. Grids in profile mode, and those with stale L1 caches, run without batches. */
 struct sm_warp {
   size_t stride;      /* bytes from one warp of the CTA to the next */
   bool all_active;    /* first warp of a batch: all lanes of all its warps are active */

@@ -174,14 +174,18 @@ bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uin
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
   struct sm_touch now = sm_touch_by_lane(a, p->mask);
   const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
+  const bool repeats = a->is_write && repeats_write(cell, &now, value);
   if (a->is_write && !changes_memory(a, p)) {
+    /* A store of another value may not be in memory yet. */
+    if (cell->writer.by & now.by & SM_TOUCH_VALUED && !repeats &&
+        has_conflict(a, &cell->writer, p->mask, true))
+      report_race(a, &cell->writer, true);
     sm_add_reader(cell->reader, &now);
     return;
   }
   if (is_unseen(a, &cell->writer, p->mask))
     report_unseen(a, &cell->writer);
-  else if (has_conflict(a, &cell->writer, p->mask, true) &&
-           !(a->is_write && repeats_write(cell, &now, value)))
+  else if (!repeats && has_conflict(a, &cell->writer, p->mask, true))
     report_race(a, &cell->writer, true);
   if (!a->is_write) {
     a->by_writer |= a->several && sm_touch_thread(&cell->writer) == sm_touch_thread(&now);

@@ -140,6 +140,8 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
   if (changed != ALL_WORDS && !can_add_reader(row, now))
     return false;
   if (!changed) {
+    if (row->words && may_race(a, &row->writer, now, true))
+      return false; /* it may store another value, which is not in memory yet */
     sm_add_reader(row->reader, now);
     return true;
   }

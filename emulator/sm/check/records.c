@@ -127,11 +127,13 @@ uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t wa
   struct sm_records *r = w->records;
   const uint32_t m = sm_lanes_of(w, u);
   uint32_t count = 1;
-  if (w->all_active && sm_is_unguarded(u) && r->warps == sm_batch_of(w, warps))
+  if (w->cta->batch->all_active && sm_is_unguarded(u) && r->warps == sm_batch_of(w, warps))
     return warps;
-  while (count < warps && sm_warp_after(w, count)->records == r &&
-         sm_lanes_of(sm_warp_after(w, count), u) == m)
-    count++;
+  for (; count < warps; count++) {
+    const struct sm_warp *v = sm_warp_after(w, count);
+    if (v->records != r || v->active[0] != w->active[0] || sm_lanes_of(v, u) != m)
+      break;
+  }
   if (r->warps & ~sm_batch_of(w, count))
     forget_ended_warps(w, r);
   if (!(r->warps & ~sm_batch_of(w, count)))

@@ -95,6 +95,18 @@ static const struct sm_uop *bark(struct sm_warp *w, const struct sm_uop *u) {
   return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
 }
 
+/* Returns whether BAR makes all lanes of the batch wait for the whole CTA. At another barrier each
+ * warp has to be checked when it arrives: one of them may open it before the others. */
+static bool are_for_all(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  for (uint32_t k = 0; k < warps; k++) {
+    const struct sm_warp *v = sm_warp_after(w, k);
+    const uint32_t m = sm_lanes_of(v, u);
+    if (m != v->active[0] || sm_bar_request_of(v, u, m).count)
+      return false;
+  }
+  return true;
+}
+
 static __attribute__((noinline)) const struct sm_uop *
 step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_note *note) {
   if (!w->place_state && w->cta->grid->watch && w->cta->grid->watch->profile)
@@ -104,9 +116,11 @@ step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps, const struct sm_
     const bool is_last = *w->left_to_watchdog <= executes;
     if (is_last && warps == 1)
       return bark(w, u);
-    *w->left_to_watchdog -= executes;
-    if (is_last)
+    if (is_last || (warps > 1 && note->handler == SM_H_bar && !are_for_all(w, u, warps))) {
+      *w->left_to_watchdog -= warps; /* which sm_disband adds */
       return sm_disband(w, u, warps);
+    }
+    *w->left_to_watchdog -= executes;
     w->cta->shadow->stored = w->cta->shadow->logged;
     sm_check(w, u, warps, note);
   }

@@ -357,11 +357,11 @@ void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lane
 void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry);
 /* Returns how many warps, from w on and at most the given number, have the same records and execute
  * u in the same lanes, so that one check of registers is that of all. No other warp has these
- * records. */
+ * records: if there is one, w gets records of its own, and the result is 1. */
 uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Lets the warps of a new batch have records in common that are the same. */
 void sm_records_join(struct sm_warp *w, uint32_t warps);
-/* Gives warps, from w on, records of their own. */
+/* Gives warps, from w on, records that no other warp has. */
 void sm_records_separate(struct sm_warp *w, uint32_t warps);
 
 /* check_pointer.c: finds the pointers among the parameters of the grid of a CTA that starts. */
@@ -473,8 +473,8 @@ void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. undefined is true if it
  * writes one. */
 bool sm_shared_access(struct sm_access *a, bool undefined);
-/* Records an access of the lanes of m at once. Returns false if each lane has to be checked, which
- * marks of the access do not change. */
+/* Records an access of the lanes of m at once. Returns false if each lane has to be checked. Marks
+ * that it has already set do not change the result of that. */
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                    uint32_t m);
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */

@@ -613,7 +613,8 @@ static const struct fault_case cases[] = {
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64];\n"
      "  int i = get_local_id(0), x = 0; s[i] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
      "  for (int j = 0; j < (i < 32 ? 1 : n); j++) x += s[n + j * q[j]];\n"
-     "  asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\"); if (i == 32) s[n] = 5; p[i] = x; }",
+     "  asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\"); if (i == 32) s[n] = 5; p[i] = "
+     "x; }",
      7,
      64,
      64,
@@ -794,6 +795,51 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "BAR", "barrier 1 is for 33 work-items, which is not a multiple of 32"}},
+    {"barriers of sub-groups", /* in one batch, with two counts */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int c = get_local_id(0) < 32 ? 64 : n;"
+     "\n"
+     "  asm volatile(\"bar.sync 1, %0;\" : : \"r\"(c)); p[get_global_id(0)] = 1; }",
+     96,
+     128,
+     128,
+     512,
+     true,
+     {"kernel k +0x", "BAR", "barrier 1 is for ", "work-items here, but for "}},
+    {"race beside a barrier", /* opened by the first half of a batch */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[256];\n"
+     "  int i = get_local_id(0); s[i] = i + n; asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\n"
+     "  p[i] = s[i ^ 128]; }",
+     3,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "data race on local memory", "is not ordered after the write by"}},
+    {"two values", /* the second store is of the value that memory has before the first */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[1]; int i = "
+     "get_local_id(0);\n"
+     "  if (i == 0) s[0] = 0; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (i % 32 == 0) s[0] = i < n; barrier(CLK_LOCAL_MEM_FENCE); p[i] = s[0]; }",
+     32,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "data race on local memory", "this write is not ordered after the write by"}},
+    {"two values in rows",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  p[i % 32] = i < n ? i + 1 : 0; }",
+     32,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "data race on global memory",
+      "this write is not ordered after the write by"}},
     {"barrier of too many",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
@@ -848,6 +894,16 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "LDC", "constant bank 3, which has"}},
+    {"endless in a batch", /* it uses up the limit amid a sequence that executes as one */
+     "check:watchdog=130",
+     "kernel void k(global int *p, ulong n, global int *q) { volatile global int *v = p; while "
+     "(v[0] != 1); }",
+     0,
+     1024,
+     1024,
+     256,
+     true,
+     {"kernel k", "executed 130 warp instructions", "group (0,0,0)"}},
     {"endless",
      "check:watchdog=100000",
      "kernel void k(global int *p, ulong n, global int *q) { volatile global int *v = p; while "
