@@ -119,9 +119,11 @@ static void release(struct sm_cell_lock *lock) {
 }
 
 static void acquire(struct sm_cell_lock *lock) {
+  enum { TRIES = 500 }; /* its holder usually runs on another core */
   while (atomic_exchange_explicit(&lock->is_held, true, memory_order_acquire))
-    while (atomic_load_explicit(&lock->is_held, memory_order_relaxed))
-      sched_yield(); /* its holder may have to run */
+    for (unsigned k = 0; atomic_load_explicit(&lock->is_held, memory_order_relaxed); k++)
+      if (k >= TRIES)
+        sched_yield();
 }
 
 static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {

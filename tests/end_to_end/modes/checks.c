@@ -632,6 +632,22 @@ static const struct fault_case cases[] = {
      1024,
      false,
      {NULL}},
+    {"lanes after others ended", /* fewer in each sub-group, of which one has run alone */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[256];\n"
+     "  int i = get_local_id(0), w = i / 32, x = 0, v;\n"
+     "  for (int j = 0; j < w; j++) { x = x * 3 + p[j]; s[i] = x; }\n"
+     "  int u = w == 0 ? q[1000 + i] : 1; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (i % 32 >= 4 * w + 4) return;\n"
+     "  asm volatile(\"shfl.sync.bfly.b32 %0, %1, 16, 31, -1;\" : \"=r\"(v) : \"r\"(x) : "
+     "\"memory\");\n"
+     "  if (w == 7) p[i] = v; asm volatile(\"\" ::: \"memory\"); p[i + 256] = u; }",
+     96,
+     256,
+     256,
+     8192,
+     false,
+     {NULL}},
     {"difference of pointers",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { ulong d = (ulong)q - (ulong)p;\n"
