@@ -357,7 +357,7 @@ void sm_check_undefined(struct sm_warp *w, const struct sm_uop *u, uint32_t lane
 void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry);
 /* Returns how many warps, from w on and at most the given number, have the same records and execute
  * u in the same lanes, so that one check of registers is that of all. No other warp has these
- * records: if there is one, w gets records of its own, and the result is 1. */
+ * records. If another warp has them, w gets its own copy, and 1 is returned. */
 uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
 /* Lets the warps of a new batch have records in common that are the same. */
 void sm_records_join(struct sm_warp *w, uint32_t warps);
