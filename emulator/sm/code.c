@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "emulator/sm/lower/chain.h"
 #include "emulator/sm/lower/entry.h"
 #include "emulator/sm/lower/lower.h"
-#include "emulator/sm/lower/note.h"
 #include "emulator/sm/state.h"
 #include "gpu/isa/insn.h"
 
@@ -150,7 +150,7 @@ static void lower_instruction(struct sm_code *code, struct sm_page *page, unsign
     u->handler = core->handler[SM_H_illegal];
     u->guard = SM_PRED_TRUE;
   } else {
-    struct sm_note *note = code->annotated ? &sm_page_notes(page)[index] : NULL;
+    struct sm_note *note = code->annotated ? &sm_annotation_of(page)->note[index] : NULL;
     track_uniform_writes(code, &insn);
     sm_lower(u, &insn, pc, page->registers, core, note);
     if (code->cached)
@@ -161,7 +161,7 @@ static void lower_instruction(struct sm_code *code, struct sm_page *page, unsign
 static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t registers) {
   const struct sm_core *core = sm_core();
   struct sm_page *page = NULL;
-  const size_t bytes = sizeof *page + (code->annotated ? SM_PAGE_UOPS * sizeof(struct sm_note) : 0);
+  const size_t bytes = code->annotated ? sizeof(struct sm_annotated_page) : sizeof *page;
   if (posix_memalign((void **)&page, _Alignof(struct sm_uop), bytes))
     return NULL;
   memset(page, 0, bytes);
@@ -172,8 +172,10 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
   for (unsigned k = SM_PAGE_UOPS; !code->annotated && k < SM_PAGE_UOPS + SM_FUSED_AFTER; k++)
     lower_instruction(code, page, k, (uint64_t[2]){0}, core);
   if (!sm_general_handlers)
-    sm_fuse(page->uop, code->annotated ? sm_page_notes(page) : NULL, core);
+    sm_fuse(page->uop, code->annotated ? sm_annotation_of(page)->note : NULL, core);
   page->uop[SM_PAGE_UOPS] = (struct sm_uop){.handler = core->handler[SM_H_page_end]};
+  if (code->annotated)
+    sm_find_chains(page, core->watch);
   return page;
 }
 

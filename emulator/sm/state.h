@@ -210,11 +210,6 @@ extern bool sm_general_handlers;
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
               const struct sm_core *core, struct sm_note *note);
 
-/* Returns the notes on a page of annotated code. */
-static inline struct sm_note *sm_page_notes(const struct sm_page *page) {
-  return (struct sm_note *)(void *)(page + 1);
-}
-
 static inline uint64_t sm_pc_of(const struct sm_warp *w, const struct sm_uop *u) {
   return w->page->va + (uint64_t)(u - w->page->uop) * SM_INSN_BYTES;
 }

@@ -39,8 +39,7 @@ static inline void drop_pending(struct sm_records *r, unsigned place, unsigned s
   r->state[place] = state;
 }
 
-/* Waits for scoreboards. */
-static void wait_for(struct sm_records *r, uint32_t scoreboards) {
+void sm_wait_for(struct sm_records *r, uint32_t scoreboards) {
   for (uint32_t left = scoreboards; left; left &= left - 1) {
     const unsigned n = (unsigned)__builtin_ctz(left) % SM_SCOREBOARDS;
     const unsigned count = r->waiting_count[n];
@@ -623,7 +622,7 @@ static bool check_plain(struct sm_warp *w, const struct sm_uop *u, const struct 
     for (unsigned k = note->places_read; k < note->places; k++)
       set_undefined(r, note->place[k],
                     note->place[k] < SM_SLOT_R ? 0 : r->undefined[note->place[k]] & ~m);
-  if ((read | written) & SM_PLACE_POINTER || note->reads_bank0)
+  if ((read | written) & SM_PLACE_POINTER || note->parameter)
     sm_check_pointers(w, u, note, m, read | written);
   return true;
 }
@@ -631,15 +630,15 @@ static bool check_plain(struct sm_warp *w, const struct sm_uop *u, const struct 
 /* Checks warps that have the same records. */
 static void check_warps(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
                         const struct sm_note *note) {
-  if (note->is_plain && !note->wait_mask && note->places <= SM_NOTE_QUICK) {
+  if (note->is_quick && !note->wait_mask) {
     const uint8_t any = sm_quick_states(w->records->state, note);
     if (!(any & ~SM_PLACE_POINTER)) {
-      if (any || note->reads_bank0)
+      if (any || note->parameter)
         sm_check_pointers(w, u, note, sm_lanes_of(w, u), any);
       return;
     }
   }
-  wait_for(w->records, note->wait_mask);
+  sm_wait_for(w->records, note->wait_mask);
   if (!note->is_plain || !check_plain(w, u, note))
     check_fully(w, u, warps, note);
 }
@@ -656,7 +655,7 @@ static bool depends_on_values(const struct sm_warp *w, const struct sm_uop *u,
   read |= r->state[SM_SLOTS + u->guard];
   return read & SM_PLACE_UNDEFINED || note->handler == SM_H_r2p ||
          (note->pointer_rule == SM_POINTERS_SELECT &&
-          (read & SM_PLACE_POINTER || note->reads_bank0)) ||
+          (read & SM_PLACE_POINTER || note->parameter)) ||
          (note->pointer_rule == SM_POINTERS_CONSTANT && !u->ldc.bank && !u->s[0] && u->ldc.uniform);
 }
 

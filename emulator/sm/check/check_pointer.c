@@ -6,8 +6,6 @@
  * memory. */
 #include "emulator/sm/check/watch.h"
 
-enum { PARAMETERS_AT = 0x160 }; /* docs/hardware/command-stream.md 6 */
-
 /* --- the parameters ---------------------------------------------------------------- */
 
 static void find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
@@ -15,7 +13,7 @@ static void find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
   const uint32_t end = grid->bank[0].size < most ? grid->bank[0].size : most;
   memset(s->pointer_at, SM_POINTER_NONE, sizeof s->pointer_at);
   s->parameter_count = 0;
-  for (uint32_t at = PARAMETERS_AT; grid->bank[0].data && at + 8 <= end; at += 8) {
+  for (uint32_t at = SM_PARAMETERS_AT; grid->bank[0].data && at + 8 <= end; at += 8) {
     uint64_t value;
     struct sm_range range;
     memcpy(&value, grid->bank[0].data + at, sizeof value);
@@ -90,11 +88,8 @@ static void forget_buffers(struct pointers *p) {
 }
 
 /* Returns the pointer of the scalar operand. */
-static inline uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u,
-                                     const struct sm_note *note) {
-  return note->reads_bank0 && u->imm / 4 < SM_PARAMETER_WORDS
-             ? w->cta->shadow->pointer_at[u->imm / 4]
-             : SM_POINTER_NONE;
+static inline uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_note *note) {
+  return w->cta->shadow->pointer_at[note->parameter]; /* pointer_at[0] is no pointer */
 }
 
 /* Joins the pointers of one operand. If !propagates, its pointers become unknown ones. */
@@ -105,7 +100,7 @@ static void add_operand(struct pointers *out, const struct sm_warp *w, const str
   const unsigned first = u->s[slot] / SM_REG_BYTES;
   struct pointers p = {.all = SM_POINTER_NONE};
   if (u->scalar_slot == slot)
-    add_all(&p, scalar_pointer(w, u, note));
+    add_all(&p, scalar_pointer(w, note));
   else
     for (unsigned k = 0; k < words; k++)
       if (r->pointer[first + k])
@@ -134,7 +129,7 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
 static inline uint8_t operand_pointer(const struct sm_warp *w, const struct sm_uop *u,
                                       const struct sm_note *note, const struct sm_records *r,
                                       unsigned slot) {
-  return u->scalar_slot == slot ? scalar_pointer(w, u, note)
+  return u->scalar_slot == slot ? scalar_pointer(w, note)
                                 : r->pointer[u->s[slot] / SM_REG_BYTES];
 }
 
@@ -166,7 +161,7 @@ static inline bool is_one_pointer(const struct sm_warp *w, const struct sm_uop *
 static void add_constant(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_shadow *s = w->cta->shadow;
   const uint32_t at = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
-  if (u->ldc.bank == 0 && u->s[0] == 0 && at / 4 < SM_PARAMETER_WORDS)
+  if (u->ldc.bank == 0 && u->s[0] == 0 && at < SM_PARAMETERS_END)
     add_all(out, s->pointer_at[at / 4]);
 }
 
@@ -184,7 +179,7 @@ static uint8_t join_lanes(const struct sm_records *r, unsigned place, uint32_t m
  * pointer. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                       const struct sm_note *note, uint32_t m, bool propagates) {
-  uint8_t all = scalar_pointer(w, u, note);
+  uint8_t all = scalar_pointer(w, note);
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
       all = join_lanes(w->records, note->read[k].slot + word, m, all);
@@ -308,7 +303,7 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
   } else {
     if (rule == SM_POINTERS_PRIVATE && note->access != SM_ACCESS_LOAD)
       note_spill(note, r);
-    if (!(state & SM_PLACE_POINTER || rule == SM_POINTERS_CONSTANT || scalar_pointer(w, u, note) ||
+    if (!(state & SM_PLACE_POINTER || rule == SM_POINTERS_CONSTANT || scalar_pointer(w, note) ||
           (rule == SM_POINTERS_PRIVATE && r->spilled)))
       return;
     if (rule == SM_POINTERS_NONE && set_one_pointer(r, note, all, m))

@@ -203,6 +203,7 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
   const unsigned words = a->bytes / SM_CELL_BYTES;
   struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
   now.by |= SM_TOUCH_BY_SEVERAL;
+  __builtin_prefetch(cell + 8, 1);
   sm_row_split(shadow, offset);
   for (unsigned k = 0; k < words; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))

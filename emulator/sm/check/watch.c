@@ -135,18 +135,65 @@ static __attribute__((noinline)) bool others_have_record(struct sm_warp *w, uint
   return any;
 }
 
-/* Returns whether a place of the instruction has a record in a warp of the batch. */
+/* Returns whether a place of a quick instruction has a record in a warp of the batch. */
 static inline bool has_record(struct sm_warp *w, uint32_t warps, const struct sm_note *note) {
   return sm_quick_states(w->place_state, note) ||
+         (note->parameter && w->cta->shadow->pointer_at[note->parameter]) ||
          (sm_batch_of(w, warps) & ~w->records->warps && others_have_record(w, warps, note));
 }
 
+/* Drops the records of the results of a chain whose inputs have none. state is the union of their
+ * states. Returns false if the chain has to be checked. */
+static __attribute__((noinline)) bool drop_results(struct sm_warp *w, uint32_t warps,
+                                                   const struct sm_chain *chain, uint8_t state) {
+  struct sm_records *r = w->records;
+  if (!w->all_active || r->warps != sm_batch_of(w, warps) ||
+      state & (SM_PLACE_RESULT | SM_PLACE_SOURCE))
+    return false;
+  for (unsigned k = chain->inputs; k < chain->places; k++) {
+    r->state[chain->place[k]] = 0;
+    r->undefined[chain->place[k]] = 0;
+    r->pointer[chain->place[k]] = SM_POINTER_NONE;
+  }
+  return true;
+}
+
+/* Returns whether a chain needs no check: its inputs have no records, in any warp of the batch, so
+ * that its results have none. */
+static inline bool is_free(struct sm_warp *w, uint32_t warps, const struct sm_chain *chain) {
+  const uint8_t *state = w->place_state;
+  uint8_t any = 0;
+  unsigned k = 0;
+  if (sm_batch_of(w, warps) & ~w->records->warps)
+    return false;
+  for (; k < chain->inputs; k++)
+    any |= state[chain->place[k]];
+  if (any)
+    return false;
+  for (; k < chain->places; k++)
+    any |= state[chain->place[k]];
+  return !any || drop_results(w, warps, chain, any);
+}
+
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
+  u = sm_unchained(w->page, u);
   const struct sm_note *note = sm_note_of(w, u);
-  if (!note->is_quick || !w->place_state || *w->left_to_watchdog <= warps ||
-      has_record(w, warps, note))
+  const struct sm_chain *chain = sm_chain_of(w, u);
+  uint64_t *left = w->left_to_watchdog;
+  if (!note->is_quick || !w->place_state)
     return step(w, u, warps, note);
-  *w->left_to_watchdog -= warps;
+  if (note->wait_mask) {
+    if (w->records->warps != sm_batch_of(w, warps))
+      return step(w, u, warps, note);
+    sm_wait_for(w->records, note->wait_mask);
+  }
+  if (chain->count > 1 && *left > chain->count * (uint64_t)warps && is_free(w, warps, chain)) {
+    *left -= chain->count * (uint64_t)warps;
+    return note->execute(w, sm_annotation_of(w->page)->chained + (u - w->page->uop), warps);
+  }
+  if (*left <= warps || has_record(w, warps, note))
+    return step(w, u, warps, note);
+  *left -= warps;
   return note->execute(w, u, warps);
 }
 

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "emulator/sm/lower/chain.h"
 #include "emulator/sm/lower/entry.h"
-#include "emulator/sm/lower/note.h"
 #include "emulator/sm/state.h"
 
 enum {
@@ -74,9 +74,6 @@ struct sm_warp_shadow {
   uint32_t accessed;     /* its own clock at its last access to shared memory, plus 1 */
   struct sm_records own; /* used once they differ from those of other warps: records.c */
 };
-
-/* Words of bank 0 up to the end of the parameters (docs/hardware/command-stream.md 6). */
-enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
 
 /* A pointer among the parameters, and the memory that it may access. Registers refer to it by
  * SM_POINTER_FIRST plus its index. SM_POINTER_MANY is an unknown pointer. */
@@ -244,7 +241,7 @@ struct sm_shadow {
   bool parameters_known;
   unsigned parameter_count;
   struct sm_parameter parameter[SM_PARAMETERS];
-  uint8_t pointer_at[SM_PARAMETER_WORDS]; /* for each word of bank 0: SM_POINTER_* */
+  uint8_t pointer_at[SM_PARAMETERS_END / 4]; /* for each word of bank 0: SM_POINTER_* */
   struct sm_range range[SM_CHECK_RANGES]; /* ranges of global memory that were used last */
   unsigned range_turn;
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
@@ -261,7 +258,7 @@ static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
 }
 
 static inline const struct sm_note *sm_note_of(const struct sm_warp *w, const struct sm_uop *u) {
-  const uint8_t *page = (const uint8_t *)w->page, *notes = page + sizeof *w->page;
+  const uint8_t *notes = (const uint8_t *)sm_annotation_of(w->page)->note;
   const ptrdiff_t at = (const uint8_t *)u - (const uint8_t *)w->page->uop;
   return (const struct sm_note *)(const void *)(notes + 2 * at);
 }
@@ -279,6 +276,13 @@ static inline uint8_t sm_quick_states(const uint8_t *state, const struct sm_note
   if (note->places <= SM_NOTE_QUICK / 2)
     return half;
   return half | state[p[4]] | state[p[5]] | state[p[6]] | state[p[7]];
+}
+
+/* Returns the part of a chain that u begins. */
+static inline const struct sm_chain *sm_chain_of(const struct sm_warp *w, const struct sm_uop *u) {
+  const uint8_t *chains = (const uint8_t *)sm_annotation_of(w->page)->chain;
+  const ptrdiff_t at = (const uint8_t *)u - (const uint8_t *)w->page->uop;
+  return (const struct sm_chain *)(const void *)(chains + at);
 }
 
 /* Returns the warps of a batch as in struct sm_records. */
@@ -335,6 +339,9 @@ bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind k
 void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
               const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+
+/* Waits for scoreboards: drops the records of the instructions that set them. */
+void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 
 /* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
  * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is

@@ -137,9 +137,10 @@ static void note_places(struct sm_note *note, const struct sm_uop *u) {
       note->has_places && add_places(note, note->write, note->write_count, note->preds_written);
   note->is_special = is_special(note);
   note->is_plain = note->has_places && only_computes(note);
-  note->reads_bank0 = u->scalar_slot != SM_NO_SLOT && u->scalar_kind == 0;
-  note->is_quick =
-      note->is_plain && !note->reads_bank0 && !note->wait_mask && note->places <= SM_NOTE_QUICK;
+  note->is_quick = note->is_plain && note->places <= SM_NOTE_QUICK;
+  if (u->scalar_slot != SM_NO_SLOT && u->scalar_kind == 0 && note->write_count &&
+      u->imm >= SM_PARAMETERS_AT && u->imm < SM_PARAMETERS_END)
+    note->parameter = (uint16_t)(u->imm / 4);
 }
 
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,

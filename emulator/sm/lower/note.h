@@ -28,6 +28,8 @@ enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS
 
 enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NOTE_PLACES = 12, SM_NOTE_QUICK = 8 };
 enum { SM_SCOREBOARDS = 6 };
+/* The parameters in constant bank 0, in bytes (docs/hardware/command-stream.md 6). */
+enum { SM_PARAMETERS_AT = 0x160, SM_PARAMETERS_END = 0x1160 };
 
 /* The first predicate among the places of an instruction. */
 enum { SM_NOTE_PREDS = SM_SLOT_R + 256 };
@@ -61,8 +63,8 @@ struct sm_note {
   bool has_places;                      /* false if they do not fit */
   bool is_plain;            /* needs no check unless a place that it accesses has a record */
   bool is_special;          /* has effects or checks besides its values, memory and scoreboards */
-  bool is_quick;            /* plain, waits for nothing, and has at most SM_NOTE_QUICK places */
-  bool reads_bank0;         /* its scalar is in constant bank 0 */
+  bool is_quick;            /* plain, and has at most SM_NOTE_QUICK places */
+  uint16_t parameter;       /* its scalar, if that may be a pointer: word of bank 0, or 0 */
   bool has_result;          /* writes its results later: sets a scoreboard, or loads without one */
   uint8_t pointer_rule;     /* enum sm_pointer_rule */
   uint8_t pointer_operands; /* of a sum: mask of the slots whose pointer it keeps */
