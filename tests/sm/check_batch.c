@@ -16,6 +16,8 @@
 
 #include "tests/sm/harness.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 enum { KERNELS = 64, STATEMENTS = 9, THREADS = 256, WORDS = 2 * THREADS, REPORTS = 4096 };
 
 static char source[1 << 16];
@@ -77,6 +79,7 @@ static const char *const races[] = {
     "if (I % 32 == %u % 4) s[%u % 4] = I < 32;",
     "s[I % 32] = I < 32 ? I + 1 : 0;",
     "a[I % 32] = I < 32 ? I + 1 : 0;",
+    "((char *)s)[76] = 3; __syncwarp(); s[(I + 27) % 256] = I + 4;",
 };
 
 static void write_kernels(void) {
@@ -86,11 +89,13 @@ static void write_kernels(void) {
         "  int x = n, y = I; o += blockIdx.x * %u; a += blockIdx.x * %u; s[I] = I; s[I + %u] = n; "
         "__syncthreads();\n",
         k, WORDS, THREADS, WORDS, THREADS);
-    for (unsigned n = 0; n < STATEMENTS; n++) {
+    /* Each race is all that the first kernels do. */
+    const bool is_race = k < COUNT(races);
+    for (unsigned n = 0; n < (is_race ? 1 : STATEMENTS); n++) {
       put("  ");
-      const char *const statement = below(64)
-                                        ? statements[below(sizeof statements / sizeof *statements)]
-                                        : races[below(sizeof races / sizeof *races)];
+      const char *const statement = is_race     ? races[k]
+                                    : below(64) ? statements[below(COUNT(statements))]
+                                                : races[below(COUNT(races))];
       for (const char *c = statement; *c; c++)
         if (c[0] == '%' && c[1] == 'u')
           put("%u", below(256)), c++;

@@ -131,6 +131,12 @@ static uint8_t stored_byte(const struct sm_access *a, unsigned byte) {
   return a->stored ? a->stored[byte] : (uint8_t)(value_word(a, byte / 4, a->lane) >> byte % 4 * 8);
 }
 
+/* Returns whether a store of the value that the CTA stored there before, perhaps by this very
+ * instruction, so that the value is not in memory yet. */
+static bool stores_again(const struct sm_cell *cell, const struct sm_touch *now) {
+  return cell->writer.cta == now->cta && !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer));
+}
+
 /* Returns whether the write changes memory. */
 static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
@@ -175,7 +181,7 @@ void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_pa
   struct sm_touch now = sm_touch_by_lane(a, p->mask);
   const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
   const bool repeats = a->is_write && repeats_write(cell, &now, value);
-  if (a->is_write && !changes_memory(a, p)) {
+  if (a->is_write && ((repeats && stores_again(cell, &now)) || !changes_memory(a, p))) {
     /* A store of another value may not be in memory yet. */
     if (cell->writer.by & now.by & SM_TOUCH_VALUED && !repeats &&
         has_conflict(a, &cell->writer, p->mask, true))
