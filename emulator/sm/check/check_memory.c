@@ -453,6 +453,29 @@ static uint32_t check_rows(struct sm_access *a, struct sm_memory_check *c, uint3
   return undefined;
 }
 
+static bool is_plain_atomic(const struct sm_note *note) {
+  return note->access == SM_ACCESS_ATOMIC && note->bytes >= SM_CELL_BYTES && !note->compares &&
+         (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC);
+}
+
+/* Checks an atomic of the lanes of m to the memory of one pointer. */
+static uint32_t check_atomics(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
+  const struct sm_range *r = a->rows;
+  uint32_t undefined = 0;
+  FOR_MASK(i, m) {
+    const uint64_t at = c->address[i];
+    a->lane = i;
+    a->bytes = a->note->bytes;
+    if (is_inside(r, at, a->bytes) && !(at & (a->bytes - 1))) {
+      hold_lock_of(at, &c->held);
+      if (sm_row_atomic(a, r->shadow, at - r->gpu))
+        continue;
+    }
+    undefined |= check_lanes(a, c, 1u << i);
+  }
+  return undefined;
+}
+
 /* The patterns of a full warp's addresses, and the first address of each half. */
 struct warp_addresses {
   struct sm_halves halves;
@@ -603,6 +626,8 @@ static uint32_t check_accesses(struct sm_access *a, struct sm_memory_check *c, u
       check_parts(a, c, &p))
     return 0;
   use_addresses(a, c);
+  if (a->rows && is_plain_atomic(a->note))
+    return check_atomics(a, c, m);
   return lanes && !is_one_address(a, c->address, m) ? check_rows(a, c, m, lanes)
                                                     : check_equal_lanes(a, c, m);
 }

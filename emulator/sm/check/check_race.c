@@ -169,9 +169,7 @@ static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now
   return true;
 }
 
-bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask) {
-  if (!(sm_touch_bytes(writer) & mask))
-    return true;
+bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *writer) {
   if (writer->cta != a->w->cta->shadow->number)
     return ordered_between_ctas(a, writer);
   return writer->clock < sm_shadow_of(a->w)->clock[sm_touch_warp(writer)];

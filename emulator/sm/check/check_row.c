@@ -27,11 +27,9 @@ static struct sm_touch touch_of_word(const struct sm_touch *t, unsigned word) {
   return out;
 }
 
-void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
-  struct sm_row *row = row_at(shadow, offset);
+static __attribute__((noinline)) void
+split_row(struct sm_row *row, const struct sm_memory_shadow *shadow, uint64_t offset) {
   struct sm_cell *cell = cells_at(shadow, offset);
-  if (row->is_split)
-    return;
   for (unsigned k = 0; k < SM_ROW_WORDS; k++) {
     cell[k].writer =
         row->words >> k & 1 ? touch_of_word(&row->writer, k) : (struct sm_touch){.by = 0};
@@ -40,6 +38,16 @@ void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
     cell[k].value = row->value[k];
   }
   row->is_split = true;
+}
+
+static inline void use_cells(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  struct sm_row *row = row_at(shadow, offset);
+  if (!row->is_split)
+    split_row(row, shadow, offset);
+}
+
+void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  use_cells(shadow, offset);
 }
 
 /* Returns whether a recorded access cannot race with any later one, because its grid has ended. */
@@ -203,14 +211,40 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
   const unsigned words = a->bytes / SM_CELL_BYTES;
   struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
   now.by |= SM_TOUCH_BY_SEVERAL;
-  __builtin_prefetch(cell + 8, 1);
-  sm_row_split(shadow, offset);
+  use_cells(shadow, offset);
   for (unsigned k = 0; k < words; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
       return false;
   for (unsigned k = 0; k < words; k++)
     sm_add_reader(cell[k].reader, &now);
   *undefined = written && !sm_are_written(written + offset, a->bytes);
+  return true;
+}
+
+/* Returns whether an atomic does not race with a recorded access, without a look at clocks. */
+static inline bool is_clear_of(const struct sm_access *a, const struct sm_touch *t,
+                               uint64_t ctas) {
+  return !sm_touch_bytes(t) || t->by & SM_TOUCH_STRONG ||
+         t->cta - a->w->cta->grid->first_number >= ctas;
+}
+
+bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                   uint64_t offset) {
+  const struct sm_grid *grid = a->w->cta->grid;
+  const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+  const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
+  if (written && !sm_are_written(written + offset, a->bytes))
+    return false;
+  use_cells(shadow, offset);
+  for (unsigned k = 0; k < a->bytes / SM_CELL_BYTES; k++)
+    if (!is_clear_of(a, &cell[k].writer, ctas) || !is_clear_of(a, &cell[k].reader[0], ctas) ||
+        !is_clear_of(a, &cell[k].reader[1], ctas))
+      return false;
+  for (unsigned k = 0; k < a->bytes / SM_CELL_BYTES; k++) {
+    cell[k].writer = sm_touch_by_lane(a, ALL_BYTES);
+    cell[k].value = 0;
+  }
   return true;
 }
 
@@ -223,8 +257,8 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
   struct sm_touch first = sm_touch_by_lane(a, part), last;
   if (written && !sm_are_written(written + offset, words * SM_CELL_BYTES))
     return false;
-  for (unsigned k = 0; k < words; k++)
-    sm_row_split(shadow, offset + k * (uint64_t)SM_CELL_BYTES);
+  use_cells(shadow, offset);
+  use_cells(shadow, offset + (words - 1) * (uint64_t)SM_CELL_BYTES); /* perhaps the next row */
   for (unsigned k = 0; k < words; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES) ||
         sm_follows_read(&cell[k].reader[0], &first))

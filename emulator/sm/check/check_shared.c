@@ -51,6 +51,8 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes) {
   memset(s->shared_defined, 0, words * SM_CELL_BYTES);
   memset(s->shared_origin, 0, words * sizeof(uint64_t));
   next_phase(s);
+  s->all_written = false;
+  s->sought_in = 0;
   return true;
 }
 
@@ -265,15 +267,38 @@ static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, stru
   at->l[i] = (a[i] << scale) + term;
 }
 
+/* Returns whether all bytes of shared memory are written. Looks for it once in each phase, until it
+ * is so. */
+static bool is_all_written(const struct sm_warp *w) {
+  struct sm_shadow *s = w->cta->shadow;
+  if (!s->all_written && s->sought_in != s->phase) {
+    s->sought_in = s->phase;
+    s->all_written = !(w->shared_bytes % SM_CELL_BYTES) &&
+                     sm_are_written(s->shared_defined, w->shared_bytes);
+  }
+  return s->all_written;
+}
+
+/* Returns whether the accesses of the lanes of m are aligned and in range. */
+static bool are_inside(const struct sm_warp *w, const uint32_t *at, uint32_t m, uint32_t bytes) {
+  const uint32_t last = w->shared_bytes - bytes;
+  uint32_t outside = 0;
+  FOR_LANES
+  outside |= (0 - (uint32_t)((at[i] & (bytes - 1)) != 0 || at[i] > last)) & sm_lane_bit[i];
+  return w->shared_bytes >= bytes && !(outside & m);
+}
+
 /* Returns whether the accesses of the lanes of m are aligned and in range, and no two lanes write
  * the same memory. Of stores, it only recognises increasing addresses. */
 static bool are_separate(const struct sm_warp *w, const uint32_t *at, uint32_t m, uint32_t bytes,
                          bool is_write) {
   uint64_t next = 0;
+  if (!is_write)
+    return are_inside(w, at, m, bytes);
   FOR_MASK(i, m) {
     if (at[i] & (bytes - 1) || (uint64_t)at[i] + bytes > w->shared_bytes || at[i] < next)
       return false;
-    next = is_write ? (uint64_t)at[i] + bytes : 0;
+    next = (uint64_t)at[i] + bytes;
   }
   return true;
 }
@@ -304,8 +329,10 @@ static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
                            const struct sm_note *note, uint32_t m) {
   struct sm_lanes at;
   find_addresses(w, u, &at);
-  if (is_arrival(note) || !are_separate(w, at.l, m, note->bytes, false))
+  if (is_arrival(note) || !are_inside(w, at.l, m, note->bytes))
     return false;
+  if (is_all_written(w))
+    return true;
   FOR_MASK(i, m)
   if (!sm_are_written(w->cta->shadow->shared_defined + at.l[i], note->bytes))
     return false;
@@ -379,9 +406,10 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
 
 /* A read of an mbarrier is ordered after all earlier arrivals at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
-  if (is_arrival(a->note))
+  if (is_arrival(a->note)) {
     memset(defined, SM_MBARRIER, a->bytes);
-  else if (!a->is_write && *defined == SM_MBARRIER)
+    a->w->cta->shadow->all_written = false;
+  } else if (!a->is_write && *defined == SM_MBARRIER)
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
@@ -414,6 +442,7 @@ bool sm_shared_access(struct sm_access *a, bool undefined) {
     found |= !defined[k];
     if (a->is_write)
       defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
+    s->all_written = s->all_written && !undefined;
   }
   a->origin = origin;
   check_mbarrier(a, defined);

@@ -225,6 +225,10 @@ struct sm_shadow {
   uint32_t *mark; /* for each word of shared memory, the accesses of its last phase */
   size_t mark_bytes;
   uint32_t phase; /* increases when a barrier orders all earlier accesses */
+  /* Whether all bytes of shared memory have been found to be written, and the phase in which that
+   * was looked for. */
+  bool all_written;
+  uint32_t sought_in;
   uint32_t logged;
   uint32_t stored; /* of the log: the stores of the first ones are in memory */
   struct sm_logged *log;
@@ -422,9 +426,13 @@ static inline struct sm_touch sm_touch_by_lane(const struct sm_access *a, uint32
 void sm_check_race(struct sm_access *access, struct sm_cell *cell, const struct sm_part *part);
 /* Returns whether an access races with the recorded access t to some bytes of mask. */
 bool sm_is_race(const struct sm_access *a, const struct sm_touch *t, uint32_t mask, bool was_write);
-/* Returns whether a recorded write to some bytes of mask is ordered before a read, whichever lane
- * of the warp reads. */
-bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask);
+/* Returns whether a recorded write is ordered before a read, whichever lane of the warp reads. */
+bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *writer);
+/* The same, for a write to some bytes of mask. There may be none. */
+static inline bool sm_is_settled(const struct sm_access *a, const struct sm_touch *writer,
+                                 uint32_t mask) {
+  return !(sm_touch_bytes(writer) & mask) || sm_is_ordered_write(a, writer);
+}
 /* Returns whether the warp has already read the same bytes since its last synchronization. */
 static inline bool sm_follows_read(const struct sm_touch *last, const struct sm_touch *now) {
   return last->cta == now->cta && last->clock == now->clock && last->time == now->time &&
@@ -506,6 +514,11 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
  * lock. */
 bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                        uint64_t offset);
+/* Records an atomic by a->lane to whole words. Returns false, and has changed nothing that matters,
+ * if it has to be checked: it may race, or reads a byte that was never written. The caller holds
+ * the lock. */
+bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                   uint64_t offset);
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 
