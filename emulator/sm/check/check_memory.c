@@ -21,7 +21,7 @@ static bool find_local(const struct sm_warp *w, uint64_t *at, uint32_t bytes) {
 }
 
 /* Returns true if the access reads an undefined value. */
-static bool local_access(struct sm_access *a, bool is_undefined) {
+static bool local_access(struct sm_access *a) {
   const struct sm_warp *w = a->w;
   const uint32_t bytes = a->bytes;
   uint64_t at = a->at;
@@ -39,11 +39,11 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
     uint64_t *of_word = &w->cta->shadow->local_origin[word];
     if (!(*defined & SM_LOCAL_ORIGIN))
       *of_word = 0;
-    sm_note_origin(of_word, a, found, is_undefined, &origin);
+    sm_note_origin(of_word, a, found, &origin);
     undefined |= found;
     if (a->is_write)
       *defined =
-          (uint8_t)(is_undefined ? (*defined & ~p.mask) | SM_LOCAL_ORIGIN : *defined | p.mask);
+          (uint8_t)(a->undefined ? (*defined & ~p.mask) | SM_LOCAL_ORIGIN : *defined | p.mask);
     done += p.count;
   }
   a->origin = origin;
@@ -91,7 +91,8 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
     a.lane = i;
     a.at = to[i] + term;
     a.origin = origin;
-    sm_shared_access(&a, undefined >> i & 1);
+    a.undefined = undefined >> i & 1;
+    sm_shared_access(&a);
   }
 }
 
@@ -379,6 +380,7 @@ static uint32_t check_lanes(struct sm_access *a, struct sm_memory_check *c, uint
     a->bytes = note->bytes;
     a->origin = c->stored;
     const enum sm_space space = space_of(a);
+    a->undefined = space != SM_SPACE_GLOBAL && c->data >> i & 1;
     if (note->space == SM_SPACE_COPY && a->u->ldgsts.zfill) {
       const uint32_t zeros = a->at & (note->bytes - 1u);
       a->at -= zeros;
@@ -387,9 +389,9 @@ static uint32_t check_lanes(struct sm_access *a, struct sm_memory_check *c, uint
     if (space == SM_SPACE_GLOBAL)
       found = global_access(a, &c->held);
     else if (space == SM_SPACE_SHARED)
-      found = sm_shared_access(a, c->data >> i & 1);
+      found = sm_shared_access(a);
     else
-      found = local_access(a, c->data >> i & 1);
+      found = local_access(a);
     if (!found)
       continue;
     undefined |= 1u << i;

@@ -137,9 +137,9 @@ static bool stores_again(const struct sm_cell *cell, const struct sm_touch *now)
   return cell->writer.cta == now->cta && !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer));
 }
 
-/* Returns whether the write changes memory. */
+/* Returns whether the write changes memory. What an undefined value does depends on the order. */
 static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
-  if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
+  if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC || a->undefined)
     return true;
   for (unsigned k = p->offset; k < p->offset + p->count; k++)
     if ((a->defined && !a->defined[k]) || a->memory[k] != stored_byte(a, k))
@@ -177,6 +177,8 @@ bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *write
 
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
   struct sm_touch now = sm_touch_by_lane(a, p->mask);
+  if (a->undefined)
+    now.by &= ~(uint32_t)SM_TOUCH_VALUED;
   const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
   const bool repeats = a->is_write && repeats_write(cell, &now, value);
   if (a->is_write && ((repeats && stores_again(cell, &now)) || !changes_memory(a, p))) {

@@ -413,7 +413,7 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
-bool sm_shared_access(struct sm_access *a, bool undefined) {
+bool sm_shared_access(struct sm_access *a) {
   struct sm_shadow *s = a->w->cta->shadow;
   const uint32_t bytes = a->bytes, owner = a->w->index * SM_LANES + a->lane;
   uint8_t *defined = s->shared_defined + a->at;
@@ -433,16 +433,15 @@ bool sm_shared_access(struct sm_access *a, bool undefined) {
     mark_word(&s->mark[word], s->phase, owner, a->is_write ? WRITE : 0);
     done += p.count;
   }
-  if (!undefined && !is_arrival(a->note) && sm_are_written(defined, bytes))
+  if (!a->undefined && !is_arrival(a->note) && sm_are_written(defined, bytes))
     return false;
   uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {
-    sm_note_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined,
-                   &origin);
+    sm_note_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], &origin);
     found |= !defined[k];
     if (a->is_write)
-      defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
-    s->all_written = s->all_written && !undefined;
+      defined[k] = a->undefined ? SM_UNWRITTEN : SM_WRITTEN;
+    s->all_written = s->all_written && !a->undefined;
   }
   a->origin = origin;
   check_mbarrier(a, defined);

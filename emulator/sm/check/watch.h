@@ -158,6 +158,7 @@ struct sm_access {
   uint64_t origin;       /* origin of the value stored or, after the access, of the value read */
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
+  bool undefined; /* stores an undefined value in shared or local memory */
   bool several; /* other lanes read the same memory through the same pointer */
   /* Set by the check of such a read: the lane is the work-item that wrote the memory, so that the
    * reads of the others may race although its own does not. */
@@ -475,19 +476,18 @@ static inline bool sm_are_written(const uint8_t *written, uint32_t bytes) {
 /* If an access reads an undefined word, sets *origin to the origin of that word. If it writes an
  * undefined value, records the origin of the value. */
 static inline void sm_note_origin(uint64_t *of_word, const struct sm_access *a, bool found,
-                                  bool undefined, uint64_t *origin) {
+                                  uint64_t *origin) {
   if (found && *of_word)
     *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
-  if (a->is_write && undefined)
+  if (a->is_write && a->undefined)
     *of_word = a->origin | SM_ORIGIN_STORED;
 }
 
 /* check_shared.c: starts the records of a CTA's shared memory. Returns false if out of memory. */
 bool sm_shared_start(struct sm_shadow *s, size_t bytes);
 void sm_shared_free(struct sm_shadow *s);
-/* Checks a lane's access. Returns true if it reads an undefined value. undefined is true if it
- * writes one. */
-bool sm_shared_access(struct sm_access *a, bool undefined);
+/* Checks a lane's access. Returns true if it reads an undefined value. */
+bool sm_shared_access(struct sm_access *a);
 /* Records an access of the lanes of m at once. Returns false if each lane has to be checked. Marks
  * that it has already set do not change the result of that. */
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
