@@ -413,8 +413,6 @@ static struct taint result_taint(struct sm_warp *w, struct sm_memory_check *memo
       add_taint(&data, r, note->read[k].slot + word, m);
   t.origin = data.origin;
   t.lanes = m ? sm_check_memory(memory, w, data.lanes, &t.origin) : 0;
-  if (note->handler == SM_H_ldsm && t.lanes) /* the lanes load rows for each other */
-    t.lanes = SM_ALL_LANES;
   return t;
 }
 
@@ -439,18 +437,20 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t war
                          const struct sm_note *note, uint32_t m, uint8_t state) {
   struct taint t[SM_BATCH];
   struct sm_memory_check memory;
-  memory.u = u;
-  memory.note = note;
-  memory.is_started = false;
   uint32_t undefined = 0;
   if (state & SM_PLACE_UNDEFINED)
     check_uses(w, u, note, w->records, m);
   else if (note->space == SM_SPACE_NONE && !is_irregular(note))
     return;
-  for (uint32_t k = 0; k < warps; k++) {
-    t[k] = result_taint(sm_warp_after(w, k), &memory, m, state);
-    undefined |= t[k].lanes;
-  }
+  sm_check_memory_start(&memory, w, u, note, warps);
+  if (is_memory(note->space) && m && !(state & SM_PLACE_UNDEFINED))
+    for (uint32_t k = 0; k < warps; k++) {
+      t[k].origin = 0;
+      undefined |= t[k].lanes = sm_check_memory(&memory, sm_warp_after(w, k), 0, &t[k].origin);
+    }
+  else
+    for (uint32_t k = 0; k < warps; k++)
+      undefined |= (t[k] = result_taint(sm_warp_after(w, k), &memory, m, state)).lanes;
   sm_check_memory_end(&memory);
   if (!m || (!undefined && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p))
     return;

@@ -52,8 +52,8 @@ static bool local_access(struct sm_access *a) {
 
 /* Checks accesses of all lanes to the same words of private memory, whose records are beside each
  * other. Returns false, and does nothing, if each lane has to be checked. */
-static bool local_rows(const struct sm_warp *w, const struct sm_uop *u,
-                       const struct sm_note *note) {
+static __attribute__((noinline)) bool local_rows(const struct sm_warp *w, const struct sm_uop *u,
+                                                 const struct sm_note *note) {
   enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
   const uint64_t all = UINT64_MAX / UINT8_MAX * ALL_BYTES;
   const unsigned words = note->bytes / SM_CELL_BYTES;
@@ -66,7 +66,8 @@ static bool local_rows(const struct sm_warp *w, const struct sm_uop *u,
   uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
                      at / SM_CELL_BYTES * SM_LANES;
   if (note->access == SM_ACCESS_STORE) {
-    memset(defined, ALL_BYTES, words * (size_t)SM_LANES);
+    for (unsigned k = 0; k < words * SM_LANES; k += sizeof all) /* memset is not worth its call */
+      memcpy(defined + k, &all, sizeof all);
     return true;
   }
   uint64_t missing = 0;
@@ -230,6 +231,7 @@ bool sm_check_texel(struct sm_warp *w, const struct sm_uop *u, uint32_t lane,
   bool undefined = false;
   note.space = SM_SPACE_GLOBAL;
   note.access = (uint8_t)texel->access;
+  w->cta->shadow->has_stored |= texel->access != SM_ACCESS_LOAD;
   note.bytes = (uint8_t)bytes;
   for (uint32_t done = 0; done < texel->bytes; done += bytes) {
     struct sm_access a = {.w = w,
@@ -373,6 +375,7 @@ static void use_addresses(const struct sm_access *a, struct sm_memory_check *c) 
 static uint32_t check_lanes(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   const struct sm_note *note = a->note;
   uint32_t undefined = 0;
+  c->clean &= ~(1u << c->turn);
   FOR_MASK(i, m) {
     bool found = false;
     a->lane = i;
@@ -566,6 +569,7 @@ static uint32_t check_halves(struct sm_access *a, struct sm_memory_check *c,
   const enum sm_pattern of[] = {p->halves.first, p->halves.second};
   uint32_t undefined = 0;
   a->bytes = a->note->bytes;
+  c->clean |= 1u << c->turn;
   if (of[0] == SM_PATTERN_SAME && of[1] == SM_PATTERN_SAME && p->first[0] == p->first[1]) {
     if (check_same_lanes(a, c, SM_ALL_LANES, p->first[0], &undefined))
       return undefined;
@@ -634,6 +638,57 @@ static uint32_t check_accesses(struct sm_access *a, struct sm_memory_check *c, u
                                                     : check_equal_lanes(a, c, m);
 }
 
+static bool are_same(const uint32_t *a, const uint32_t *b) {
+  return a[0] == b[0] && a[SM_LANES - 1] == b[SM_LANES - 1] &&
+         memcmp(a, b, SM_LANES * sizeof *a) == 0;
+}
+
+/* Returns whether two warps have the same addresses. */
+static bool have_same_addresses(const struct sm_warp *v, const struct sm_warp *w,
+                                const struct sm_uop *u) {
+  const unsigned low = u->s[0], base = u->memory.uniform;
+  return are_same(sm_file_at(v, low), sm_file_at(w, low)) &&
+         sm_file_at(v, base)[0] == sm_file_at(w, base)[0] &&
+         (u->memory.narrow ||
+          (are_same(sm_file_at(v, low + SM_REG_BYTES), sm_file_at(w, low + SM_REG_BYTES)) &&
+           sm_file_at(v, base + SM_REG_BYTES)[0] == sm_file_at(w, base + SM_REG_BYTES)[0]));
+}
+
+/* Returns whether all warps of a batch read the same memory. w is the first one. */
+static bool read_same(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                      uint32_t warps) {
+  if (note->access != SM_ACCESS_LOAD || note->strong || note->handler == SM_H_ldsm ||
+      (note->space != SM_SPACE_GLOBAL && note->space != SM_SPACE_SHARED) ||
+      (note->space == SM_SPACE_GLOBAL && w->cta->shadow->has_stored) ||
+      sm_lanes_of(w, u) != SM_ALL_LANES)
+    return false;
+  for (uint32_t k = 1; k < warps; k++)
+    if (!have_same_addresses(w, sm_warp_after(w, k), u))
+      return false;
+  return true;
+}
+
+/* Returns whether the next warp need not be checked: the check of the two before it found nothing,
+ * and the last two will replace it in the records. */
+static inline bool needs_no_check(const struct sm_memory_check *c) {
+  return c->read_same && c->turn >= 2 && c->turn + 2 < c->warps &&
+         (c->clean >> (c->turn - 2) & 3) == 3;
+}
+
+void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
+                           const struct sm_uop *u, const struct sm_note *note, uint32_t warps) {
+  enum { NEEDED = 4 }; /* as needs_no_check says */
+  c->u = u;
+  c->note = note;
+  c->warps = warps;
+  c->turn = 0;
+  c->clean = 0;
+  c->is_started = false;
+  c->read_same = warps > NEEDED && read_same(w, u, note, warps);
+  if (note->space == SM_SPACE_SHARED)
+    c->touch = sm_touch_by(w, u, note, false);
+}
+
 /* Sets what the accesses of all warps have in common. */
 static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   const struct sm_note *note = c->note;
@@ -648,20 +703,16 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   c->held = NULL;
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     return;
+  w->cta->shadow->has_stored |= a->is_write;
   a->one_pointer = sm_pointer_of_all(w, c->u, &a->pointer);
   a->rows =
       a->one_pointer && a->pointer && has_rows(a, &a->pointer->range) ? &a->pointer->range : NULL;
 }
 
-uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
-                         uint64_t *origin) {
-  const struct sm_uop *u = c->u;
+/* Checks the accesses of a warp, as sm_check_memory. */
+static __attribute__((noinline)) uint32_t check_warp(struct sm_memory_check *c, struct sm_warp *w,
+                                                     uint32_t data, uint64_t *origin, uint32_t m) {
   const struct sm_note *note = c->note;
-  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
-  if (note->space == SM_SPACE_SHARED && m && !data && sm_shared_log(w, u, note, m))
-    return 0;
-  if (note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES && !data && local_rows(w, u, note))
-    return 0;
   if (!c->is_started)
     start(c, w);
   c->access.w = w;
@@ -672,12 +723,41 @@ uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t 
   c->has_addresses = false;
   /* LDGSTS may write zeros instead of reading. */
   const uint32_t reads =
-      note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
+      note->space == SM_SPACE_COPY ? m & (w->pred[c->u->pp] ^ (0u - (c->u->pnot & 1u))) : m;
   const uint32_t undefined = check_accesses(&c->access, c, reads);
   if (note->space == SM_SPACE_COPY) {
     copy_access(c->access, m, undefined, *origin);
     return 0; /* LDGSTS writes no register */
   }
+  /* The lanes of LDSM load rows for each other. */
+  return undefined && note->handler == SM_H_ldsm ? SM_ALL_LANES : undefined;
+}
+
+/* Checks an access to shared or private memory that all lanes of m make alike. Returns false if
+ * check_warp has to. */
+static inline bool check_alike(const struct sm_memory_check *c, struct sm_warp *w, uint32_t m) {
+  const struct sm_note *note = c->note;
+  return note->space == SM_SPACE_SHARED ? m && sm_shared_log(w, c->u, note, &c->touch, m)
+                                        : note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES &&
+                                              local_rows(w, c->u, note);
+}
+
+uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                         uint64_t *origin) {
+  const uint32_t warp = 1u << c->turn;
+  const uint32_t m = sm_lanes_of(w, c->u) & sm_addressing_lanes(c->u, c->note);
+  uint32_t undefined = 0;
+  if (needs_no_check(c)) {
+    c->clean |= warp;
+    if (c->note->space == SM_SPACE_SHARED)
+      sm_shared_note(w);
+  } else if (!data && check_alike(c, w, m)) {
+    c->clean |= warp;
+  } else {
+    undefined = check_warp(c, w, data, origin, m);
+    c->clean &= undefined ? ~warp : UINT32_MAX;
+  }
+  c->turn++;
   return undefined;
 }
 

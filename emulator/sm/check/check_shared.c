@@ -255,12 +255,6 @@ static bool find_changes(const struct sm_warp *w, const struct sm_uop *u, uint32
   return any;
 }
 
-/* Notes that w accesses shared memory at its present clock. */
-static void note_access(const struct sm_warp *w) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
-  ws->accessed = ws->clock[w->index] + 1;
-}
-
 static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, struct sm_lanes *at) {
   const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale, term = uniform_term(w, u);
   FOR_LANES
@@ -362,7 +356,7 @@ static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, str
 }
 
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                   uint32_t m) {
+                   const struct sm_touch *touch, uint32_t m) {
   struct sm_shadow *s = w->cta->shadow;
   const bool is_write = note->access == SM_ACCESS_STORE;
   if (note->strong) {
@@ -384,17 +378,18 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
     if (!are_separate(w, at->l, m, note->bytes, is_write))
       return false;
   }
-  struct sm_touch now = sm_touch_by(w, u, note, false);
+  struct sm_touch now = *touch;
+  now.clock = sm_shadow_of(w)->clock[w->index];
   now.by |= w->index * SM_LANES;
   if (repeats_read(w, s, l, &now)) {
-    note_access(w);
+    sm_shared_note(w);
     return true;
   }
   l->lanes = m;
   l->is_write = is_write && find_changes(w, u, m, l);
   if (!mark_access(w, l, m))
     return false;
-  note_access(w);
+  sm_shared_note(w);
   l->touch = now;
   s->logged++;
   if (l->is_write)
@@ -423,7 +418,7 @@ bool sm_shared_access(struct sm_access *a) {
   if (s->logged)
     enter_log(a->w->cta, a->u);
   if (!a->strong)
-    note_access(a->w);
+    sm_shared_note(a->w);
   a->memory = a->w->shared + a->at;
   a->defined = defined;
   for (uint32_t done = 0; done < bytes && !a->strong;) {

@@ -37,6 +37,7 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   s->number =
       grid->first_number + cta->id[0] + grid->grid[0] * (cta->id[1] + grid->grid[1] * cta->id[2]);
   s->acquired = 0;
+  s->has_stored = false;
   memset(s->range, 0, sizeof s->range);
   sm_pointers_start(cta);
   s->left_to_watchdog = grid->watch->watchdog ? grid->watch->watchdog + 1 : UINT64_MAX;

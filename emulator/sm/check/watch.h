@@ -178,6 +178,10 @@ struct sm_access {
 struct sm_memory_check {
   const struct sm_uop *u;
   const struct sm_note *note;
+  uint32_t warps, turn; /* all of them, and the one that is checked next */
+  bool read_same; /* all warps read the same memory */
+  uint32_t clean; /* mask of the warps whose check found nothing, as it would for any other */
+  struct sm_touch touch; /* of accesses to shared memory, without thread, bytes and clock */
   bool is_started;
   struct sm_access access; /* by the present lane of the present warp */
   struct sm_cell_lock *held;
@@ -229,6 +233,7 @@ struct sm_shadow {
   /* Whether all bytes of shared memory have been found to be written, and the phase in which that
    * was looked for. */
   bool all_written;
+  bool has_stored; /* the CTA has written global memory */
   uint32_t sought_in;
   uint32_t logged;
   uint32_t stored; /* of the log: the stores of the first ones are in memory */
@@ -348,6 +353,9 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 /* Waits for scoreboards: drops the records of the instructions that set them. */
 void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 
+/* Starts the check of a memory instruction of warps, from w on, that have the same records. */
+void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
+                           const struct sm_uop *u, const struct sm_note *note, uint32_t warps);
 /* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
  * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is
  * undefined, and sets *origin to the origin of that value. */
@@ -488,10 +496,16 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes);
 void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. */
 bool sm_shared_access(struct sm_access *a);
-/* Records an access of the lanes of m at once. Returns false if each lane has to be checked. Marks
- * that it has already set do not change the result of that. */
+/* Records an access of the lanes of m at once. touch is its record, without thread, bytes and clock.
+ * Returns false if each lane has to be checked. Marks that it has already set do not change the
+ * result of that. */
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                   uint32_t m);
+                   const struct sm_touch *touch, uint32_t m);
+/* Notes that w accesses shared memory at its present clock. */
+static inline void sm_shared_note(const struct sm_warp *w) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  ws->accessed = ws->clock[w->index] + 1;
+}
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */
 void sm_shared_barrier(struct sm_cta *cta);
 
