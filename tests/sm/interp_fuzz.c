@@ -121,15 +121,16 @@ static bool is_executed(const uint64_t word[2], uint32_t registers) {
          u.handler != core->handler[SM_H_register_range] && u.handler != core->handler[SM_H_trap];
 }
 
-/* Writes a prologue that loads addresses of data into registers, with MOV R, c[0x0][offset] from
- * the first words of the constant bank. Returns the number of instructions. */
-static unsigned prologue(uint64_t (*word)[2]) {
-  enum { FIRST = 2, COUNT = 8 };
-  for (unsigned k = 0; k < COUNT; k++) {
-    word[k][0] = 0x7a02 | (uint64_t)(FIRST + k) << 16 | (uint64_t)k << 40;
+/* Writes a prologue that loads addresses of data into registers from R2 on, with MOV R,
+ * c[0x0][offset] from the first words of the constant bank. Returns the number of instructions. */
+enum { PROLOGUE = 8 };
+static unsigned prologue(uint64_t (*word)[2], unsigned count) {
+  enum { FIRST = 2 };
+  for (unsigned k = 0; k < count; k++) {
+    word[k][0] = 0x7a02 | (uint64_t)(FIRST + k) << 16 | (uint64_t)(k % PROLOGUE) << 40;
     word[k][1] = 0x000fe20000000f00;
   }
-  return COUNT;
+  return count;
 }
 
 static void random_bank(uint8_t *bank) {
@@ -246,11 +247,18 @@ static bool depends_on_order(const uint64_t word[2]) {
 /* Makes instructions for a comparison. Most do not access memory and do not jump, because a section
  * that faults is not compared. */
 static void comparable_word(uint64_t word[2], uint32_t registers) {
+  static const uint64_t unknown_register[2] = {0x679c3, 0x000fe2000000c800}; /* S2UR UR6, SR200 */
   for (;;) {
     random64() % 2 ? mutated_word(word) : random_word(word);
+    struct sm_insn insn;
+    if (random64() % 1024 == 0) {
+      memcpy(word, unknown_register, sizeof unknown_register);
+      return;
+    }
+    if (!is_executed(word, registers) && random64() % 1024 == 0)
+      return;
     if (!is_executed(word, registers) || depends_on_order(word))
       continue;
-    struct sm_insn insn;
     struct sm_uop u;
     struct sm_note note = {0};
     sm_decode(word, &insn);
@@ -281,14 +289,14 @@ static void copy_registers(struct registers *to, const struct sm_warp *w, uint32
 
 /* Runs a section, and copies the registers of each warp. */
 static enum sm_result run_section(struct sm_worker *worker, struct sm_grid *grid,
-                                  struct registers *warps) {
+                                  struct registers *warps, struct sm_fault *fault) {
   enum { BUDGET = 100000 };
-  struct sm_fault fault = {0};
+  memset(fault, 0, sizeof *fault);
   sm_code_invalidate(grid->code);
   struct sm_cta *cta = sm_cta_start(worker, grid, 0, 0, 0);
   if (!cta)
     exit(1);
-  const enum sm_result result = sm_cta_run(worker, cta, BUDGET, &fault);
+  const enum sm_result result = sm_cta_run(worker, cta, BUDGET, fault);
   for (uint32_t k = 0; k < cta->warps; k++)
     copy_registers(&warps[k], sm_warp_at(cta, k), grid->registers);
   sm_cta_finish(worker, cta);
@@ -296,7 +304,7 @@ static enum sm_result run_section(struct sm_worker *worker, struct sm_grid *grid
 }
 
 /* Prints the first difference of two runs, and the section. */
-static void print_difference(const struct space *space, long n, unsigned level,
+static void print_difference(const struct space *space, long n, bool checked, unsigned level,
                              const struct registers *batched, const struct registers *single,
                              unsigned warps) {
   const size_t words = sizeof *batched / sizeof(uint32_t);
@@ -307,7 +315,8 @@ static void print_difference(const struct space *space, long n, unsigned level,
   while (w < warps && at < words &&
          ((const uint32_t *)&batched[w])[at] == ((const uint32_t *)&single[w])[at])
     at++;
-  fprintf(stderr, "section %ld differs with batches, build %u of the core", n, level);
+  fprintf(stderr, "section %ld differs with batches%s, build %u of the core", n,
+          checked ? " in check mode" : "", level);
   if (w < warps)
     fprintf(stderr, ": warp %u, slot %zu (R0 is %d, then the predicates), lane %zu", w,
             at / SM_LANES, SM_SLOT_R, at % SM_LANES);
@@ -323,26 +332,38 @@ static void print_difference(const struct space *space, long n, unsigned level,
   }
 }
 
-/* Compares batches, on each build of the core, with single warps on the build that runs everywhere.
- * Returns false at the first difference. */
+/* Returns whether two runs of a section ended in the same way. Which of several warps faults first
+ * depends on their order. */
+static bool ended_alike(const struct sm_fault *a, const struct sm_fault *b, uint32_t threads) {
+  return threads > SM_LANES || (a->kind == b->kind && a->pc == b->pc && a->tid[0] == b->tid[0]);
+}
+
+/* Compares batches, on each build of the core, and batches in check mode, with single warps on the
+ * build that runs everywhere. Returns false at the first difference. */
 static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker *worker,
                             long sections) {
-  enum { WARPS = 9, WORDS = 24 };
+  enum { WARPS = 9, WORDS = 48, DEFINED = 32 };
   static const uint64_t exit_word[2] = {0x000000000000794d, 0x000fea0003800000};
   static const struct sm_watch nothing = {0}; /* a watched grid runs without batches */
+  static const struct sm_watch check = {.check = true, .wanted = wanted, .report = report};
   static struct registers expected[WARPS], found[WARPS];
   const struct sm_memory memory = {find, space};
-  struct sm_code *const single = sm_code_create(&memory), *const batched = sm_code_create(&memory);
-  if (!single || !batched)
+  struct sm_code *const single = sm_code_create(&memory), *const batched = sm_code_create(&memory),
+                       *const checked = sm_code_create(&memory);
+  struct sm_fault fault, other;
+  if (!single || !batched || !checked)
     return false;
   sm_code_annotate(single);
+  sm_code_annotate(checked);
   long done = 0;
   bool equal = true;
   for (long n = 0; n < sections && equal; n++) {
     const uint32_t registers = 32 + (uint32_t)(random64() % 33);
-    const uint32_t threads = 1 + (uint32_t)(random64() % (WARPS * SM_LANES));
+    const unsigned warps = random64() % 2 ? WARPS : 1;
+    const uint32_t threads = 1 + (uint32_t)(random64() % (warps * SM_LANES));
     space->code_bytes = WORDS * sizeof exit_word;
-    for (unsigned k = prologue((uint64_t(*)[2])space->code); k < WORDS - 1; k++) {
+    const unsigned loaded = random64() % 4 ? DEFINED - PROLOGUE : PROLOGUE;
+    for (unsigned k = prologue((uint64_t(*)[2])space->code, loaded); k < WORDS - 1; k++) {
       uint64_t word[2];
       comparable_word(word, registers);
       memcpy(space->code + k * sizeof word, word, sizeof word);
@@ -368,25 +389,28 @@ static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker
     memset(expected, 0, sizeof expected);
     sm_core_override = sm_core_build(0);
     sm_general_handlers = true;
-    const enum sm_result result = run_section(worker, &grid, expected);
+    const enum sm_result result = run_section(worker, &grid, expected, &fault);
     sm_general_handlers = false;
     done += result == SM_DONE;
-    grid.code = batched;
-    grid.watch = NULL;
-    for (unsigned level = 0; level < SM_CORE_BUILDS && equal && result != SM_PREEMPTED; level++) {
+    for (unsigned k = 0; k < 2 * SM_CORE_BUILDS && equal && result != SM_PREEMPTED; k++) {
+      const unsigned level = k % SM_CORE_BUILDS;
       if (!(sm_core_override = sm_core_build(level)))
         continue;
+      grid.code = k < SM_CORE_BUILDS ? batched : checked;
+      grid.watch = k < SM_CORE_BUILDS ? NULL : &check;
       memset(found, 0, sizeof found);
-      equal = run_section(worker, &grid, found) == result &&
+      equal = run_section(worker, &grid, found, &other) == result &&
+              ended_alike(&fault, &other, threads) &&
               (result != SM_DONE || !memcmp(expected, found, sizeof expected));
       if (!equal)
-        print_difference(space, n, level, found, expected, WARPS);
+        print_difference(space, n, k >= SM_CORE_BUILDS, level, found, expected, WARPS);
     }
   }
   sm_core_override = NULL;
   printf("%ld sections compared, of which %ld ended\n", sections, done);
   sm_code_destroy(single);
   sm_code_destroy(batched);
+  sm_code_destroy(checked);
   return equal && done >= sections / 2;
 }
 
@@ -414,7 +438,7 @@ int main(int argc, char **argv) {
     struct sm_code *const code = random64() % 4 ? plain : watched;
     const unsigned words = random64() % 32 ? 16 + (unsigned)(random64() % 24) : SECTION_MAX;
     space.code_bytes = words * 16;
-    for (unsigned k = random64() % 4 ? prologue((uint64_t(*)[2])space.code) : 0; k < words; k++) {
+    for (unsigned k = random64() % 4 ? prologue((uint64_t(*)[2])space.code, PROLOGUE) : 0; k < words; k++) {
       uint64_t word[2];
       do
         compiled ? mutated_word(word) : random_word(word);

@@ -287,8 +287,8 @@ static enum sm_space space_of(struct sm_access *a) {
 
 /* Returns whether the records of a range have rows, and the access is allowed there. */
 static bool has_rows(const struct sm_access *a, const struct sm_range *r) {
-  return r->shadow && r->shadow->rows &&
-         !(a->is_write ? r->shadow->read_only : r->shadow->write_only);
+  return r->shadow && r->shadow->rows && !(a->is_write && r->shadow->read_only) &&
+         !(a->note->access != SM_ACCESS_STORE && r->shadow->write_only);
 }
 
 /* Returns whether the addresses of lanes follow each other. */

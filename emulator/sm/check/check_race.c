@@ -131,12 +131,6 @@ static uint8_t stored_byte(const struct sm_access *a, unsigned byte) {
   return a->stored ? a->stored[byte] : (uint8_t)(value_word(a, byte / 4, a->lane) >> byte % 4 * 8);
 }
 
-/* Returns whether a store of the value that the CTA stored there before, perhaps by this very
- * instruction, so that the value is not in memory yet. */
-static bool stores_again(const struct sm_cell *cell, const struct sm_touch *now) {
-  return cell->writer.cta == now->cta && !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer));
-}
-
 /* Returns whether the write changes memory. What an undefined value does depends on the order. */
 static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC || a->undefined)
@@ -175,13 +169,22 @@ bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *write
   return writer->clock < sm_shadow_of(a->w)->clock[sm_touch_warp(writer)];
 }
 
+/* Returns whether a store that repeats the value of the last recorded one is not ordered after it.
+ * The value may not be in memory yet. */
+static bool stores_again(const struct sm_access *a, const struct sm_cell *cell,
+                         const struct sm_touch *now) {
+  return cell->writer.cta == now->cta &&
+         !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer)) &&
+         !sm_is_ordered_write(a, &cell->writer);
+}
+
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
   struct sm_touch now = sm_touch_by_lane(a, p->mask);
   if (a->undefined)
     now.by &= ~(uint32_t)SM_TOUCH_VALUED;
   const uint32_t value = now.by & SM_TOUCH_VALUED ? stored_bytes(a, p) : 0;
   const bool repeats = a->is_write && repeats_write(cell, &now, value);
-  if (a->is_write && ((repeats && stores_again(cell, &now)) || !changes_memory(a, p))) {
+  if (a->is_write && !changes_memory(a, p)) {
     /* A store of another value may not be in memory yet. */
     if (cell->writer.by & now.by & SM_TOUCH_VALUED && !repeats &&
         has_conflict(a, &cell->writer, p->mask, true))
@@ -199,9 +202,17 @@ void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_pa
     sm_add_reader(cell->reader, &now);
     return;
   }
+  /* Such stores do not race with each other. The first one stays the writer. */
+  const bool again = repeats && stores_again(a, cell, &now);
   for (unsigned k = 0; k < 2; k++)
-    if (has_conflict(a, &cell->reader[k], p->mask, false))
+    if (!(again && cell->reader[k].by & SM_TOUCH_REPEATS) &&
+        has_conflict(a, &cell->reader[k], p->mask, false))
       report_race(a, &cell->reader[k], false);
+  if (again) {
+    now.by |= SM_TOUCH_REPEATS;
+    sm_add_reader(cell->reader, &now);
+    return;
+  }
   cell->writer = now;
   cell->value = value;
 }

@@ -111,6 +111,7 @@ enum {
   SM_TOUCH_COMPARES = 1 << 23,   /* compare-and-swap; does not race with a read that it verifies */
   SM_TOUCH_VALUED = 1 << 24,     /* a store; if it is the writer, its value is in the cell */
   SM_TOUCH_BY_SEVERAL = 1 << 25, /* other lanes have made the same access with the work-item */
+  SM_TOUCH_REPEATS = 1 << 26,    /* of a reader: it stored the value of the writer at that time */
 };
 
 static inline uint32_t sm_touch_thread(const struct sm_touch *t) {
@@ -158,7 +159,7 @@ struct sm_access {
   uint64_t origin;       /* origin of the value stored or, after the access, of the value read */
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
-  bool undefined; /* stores an undefined value in shared or local memory */
+  bool undefined; /* stores an undefined value in shared or private memory */
   bool several; /* other lanes read the same memory through the same pointer */
   /* Set by the check of such a read: the lane is the work-item that wrote the memory, so that the
    * reads of the others may race although its own does not. */
@@ -528,9 +529,8 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
  * lock. */
 bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                        uint64_t offset);
-/* Records an atomic by a->lane to whole words. Returns false, and has changed nothing that matters,
- * if it has to be checked: it may race, or reads a byte that was never written. The caller holds
- * the lock. */
+/* Records an atomic by a->lane to whole words. Returns false, and has recorded nothing, if it has to
+ * be checked: it may race, or reads a byte that was never written. The caller holds the lock. */
 bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset);
 /* Makes the cells of a row valid. */

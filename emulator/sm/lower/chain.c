@@ -26,10 +26,11 @@ static void remove_place(struct places *set, unsigned place) {
   set->word[place / WORD_BITS] &= ~(UINT64_C(1) << place % WORD_BITS);
 }
 
-/* Returns whether the handler of an instruction does nothing but to compute registers and
- * predicates of each warp, wherever the uop is. */
+/* Returns whether the handler of an instruction only computes registers and predicates. It neither
+ * faults nor uses the place of its uop. */
 static bool computes(const struct sm_uop *u, const struct sm_note *note) {
-  if (u->scalar_kind == SM_BANKS || note->handler == SM_H_s2r || note->handler == SM_H_s2r64)
+  if (u->scalar_kind == SM_BANKS || note->handler == SM_H_s2r || note->handler == SM_H_s2r64 ||
+      note->handler == SM_H_not_implemented || note->handler == SM_H_register_range)
     return false;
   switch ((enum sm_class)note->klass) {
   case SM_CLASS_INTEGER:
@@ -127,8 +128,11 @@ void sm_find_chains(struct sm_page *page, sm_handler watch) {
     may_chain[k] = a->note[k].is_quick && !a->note[k].parameter &&
                    computes(&page->uop[k], &a->note[k]) &&
                    !computes_address(&a->note[k], &addresses);
-  for (unsigned k = 0; k < SM_PAGE_UOPS; k++)
+  for (unsigned k = 0; k < SM_PAGE_UOPS; k++) {
+    if (!a->note[k].execute) /* not an instruction: sm_watch_step calls its handler */
+      a->note[k].execute = page->uop[k].handler;
     a->chained[k].handler = watch;
+  }
   /* The last instruction is in no chain, so that none continues at the end of the page. */
   for (unsigned end = SM_PAGE_UOPS - 1; end;) {
     const unsigned first = find_chain(page, may_chain, end);

@@ -19,8 +19,8 @@ struct sm_chain {
 };
 _Static_assert(sizeof(struct sm_chain) == sizeof(struct sm_uop), "as sm_chain_of expects");
 
-/* What annotated code has after its page. The uops of chained are those of the page, but a uop
- * inside a chain has its own handler, and does not call sm_watch_step. */
+/* What annotated code has after its page. The uops of chained are those of the page, but those in a
+ * chain, after its first, have their own handlers. The others call sm_watch_step. */
 struct sm_annotation {
   struct sm_note note[SM_PAGE_UOPS];
   struct sm_uop chained[SM_PAGE_UOPS];

@@ -856,6 +856,52 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "data race on global memory",
       "this write is not ordered after the write by"}},
+    {"a repeated value after an atomic", /* the record of an earlier store has the same value */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int c, h; int i = "
+     "get_local_id(0);\n"
+     "  if (i == 0) h = 0; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (i == 0) c = 0; atomic_inc(&h); barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  atomic_inc(&c); barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  int x = c; if (i == 0) c = 0; p[i] = x; }",
+     64,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "is not ordered after the"}},
+    {"a repeated value after a read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int f; int i = "
+     "get_local_id(0);\n"
+     "  if (i == 0) f = 1; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (i == 0) p[9] = f; f = 5; }",
+     64,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "is not ordered after the read by work-item (0"}},
+    {"a repeated value",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int f;\n"
+     "  f = n; q[0] = n + 2; barrier(CLK_LOCAL_MEM_FENCE); p[get_local_id(0)] = f; }",
+     64,
+     64,
+     64,
+     256,
+     false,
+     {NULL}},
+    {"an atomic on a buffer that kernels may only write",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { atomic_inc(&p[get_local_id(0) % 7]); }",
+     64,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "RED", "read of 4 bytes at", "in a buffer that kernels may only write"},
+     CL_MEM_WRITE_ONLY},
     {"barrier of too many",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
