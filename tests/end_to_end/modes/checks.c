@@ -856,7 +856,7 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "data race on global memory",
       "this write is not ordered after the write by"}},
-    {"a repeated value after an atomic", /* the record of an earlier store has the same value */
+    {"repeated value after an atomic", /* the record of an earlier store has the same value */
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int c, h; int i = "
      "get_local_id(0);\n"
@@ -870,7 +870,7 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "data race on local memory", "is not ordered after the"}},
-    {"a repeated value after a read",
+    {"repeated value after a read",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int f; int i = "
      "get_local_id(0);\n"
@@ -882,7 +882,7 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "data race on local memory", "is not ordered after the read by work-item (0"}},
-    {"a repeated value",
+    {"repeated value",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int f;\n"
      "  f = n; q[0] = n + 2; barrier(CLK_LOCAL_MEM_FENCE); p[get_local_id(0)] = f; }",
@@ -892,7 +892,7 @@ static const struct fault_case cases[] = {
      256,
      false,
      {NULL}},
-    {"an atomic on a buffer that kernels may only write",
+    {"atomic on write only",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { atomic_inc(&p[get_local_id(0) % 7]); }",
      64,
@@ -1296,8 +1296,24 @@ static void unknown(void) {
   }
 }
 
+/* Checks that the build runs all cases. */
+static int check_list(char *const *listed, int count) {
+  int missing = 0;
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    int n = 0;
+    while (n < count && strcmp(listed[n], cases[k].name))
+      n++;
+    if (n == count)
+      fprintf(stderr, "meson.build does not list \"%s\"\n", cases[k].name);
+    missing += n == count;
+  }
+  return missing != 0;
+}
+
 int main(int argc, char **argv) {
   const char *name = argc == 2 ? argv[1] : "";
+  if (argc > 2 && !strcmp(argv[1], "listed"))
+    return check_list(argv + 2, argc - 2);
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
     if (!strcmp(name, cases[k].name)) {
       run(&cases[k]);
