@@ -50,10 +50,7 @@ static bool local_access(struct sm_access *a) {
   return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
-/* Checks accesses of all lanes to the same words of private memory, whose records are beside each
- * other. Returns false, and does nothing, if each lane has to be checked. */
-static __attribute__((noinline)) bool local_rows(const struct sm_warp *w, const struct sm_uop *u,
-                                                 const struct sm_note *note) {
+bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
   const uint64_t all = UINT64_MAX / UINT8_MAX * ALL_BYTES;
   const unsigned words = note->bytes / SM_CELL_BYTES;
@@ -66,8 +63,7 @@ static __attribute__((noinline)) bool local_rows(const struct sm_warp *w, const 
   uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
                      at / SM_CELL_BYTES * SM_LANES;
   if (note->access == SM_ACCESS_STORE) {
-    for (unsigned k = 0; k < words * SM_LANES; k += sizeof all) /* memset is not worth its call */
-      memcpy(defined + k, &all, sizeof all);
+    memset(defined, ALL_BYTES, words * (size_t)SM_LANES);
     return true;
   }
   uint64_t missing = 0;
@@ -375,7 +371,7 @@ static void use_addresses(const struct sm_access *a, struct sm_memory_check *c) 
 static uint32_t check_lanes(struct sm_access *a, struct sm_memory_check *c, uint32_t m) {
   const struct sm_note *note = a->note;
   uint32_t undefined = 0;
-  c->clean &= ~(1u << c->turn);
+  c->is_clean = false;
   FOR_MASK(i, m) {
     bool found = false;
     a->lane = i;
@@ -569,7 +565,6 @@ static uint32_t check_halves(struct sm_access *a, struct sm_memory_check *c,
   const enum sm_pattern of[] = {p->halves.first, p->halves.second};
   uint32_t undefined = 0;
   a->bytes = a->note->bytes;
-  c->clean |= 1u << c->turn;
   if (of[0] == SM_PATTERN_SAME && of[1] == SM_PATTERN_SAME && p->first[0] == p->first[1]) {
     if (check_same_lanes(a, c, SM_ALL_LANES, p->first[0], &undefined))
       return undefined;
@@ -654,10 +649,10 @@ static bool have_same_addresses(const struct sm_warp *v, const struct sm_warp *w
            sm_file_at(v, base + SM_REG_BYTES)[0] == sm_file_at(w, base + SM_REG_BYTES)[0]));
 }
 
-/* Returns whether all warps of a batch read the same memory. w is the first one. */
+/* Returns whether all warps of a batch read the same memory by a load. w is the first one. */
 static bool read_same(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                       uint32_t warps) {
-  if (note->access != SM_ACCESS_LOAD || note->strong || note->handler == SM_H_ldsm ||
+  if (note->strong || note->handler == SM_H_ldsm ||
       (note->space != SM_SPACE_GLOBAL && note->space != SM_SPACE_SHARED) ||
       (note->space == SM_SPACE_GLOBAL && w->cta->shadow->has_stored) ||
       sm_lanes_of(w, u) != SM_ALL_LANES)
@@ -668,23 +663,15 @@ static bool read_same(const struct sm_warp *w, const struct sm_uop *u, const str
   return true;
 }
 
-/* Returns whether the next warp need not be checked: the check of the two before it found nothing,
- * and the last two will replace it in the records. */
-static inline bool needs_no_check(const struct sm_memory_check *c) {
-  return c->read_same && c->turn >= 2 && c->turn + 2 < c->warps &&
-         (c->clean >> (c->turn - 2) & 3) == 3;
-}
-
 void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
                            const struct sm_uop *u, const struct sm_note *note, uint32_t warps) {
-  enum { NEEDED = 4 }; /* as needs_no_check says */
+  enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
   c->u = u;
   c->note = note;
-  c->warps = warps;
-  c->turn = 0;
+  c->left = warps;
   c->clean = 0;
   c->is_started = false;
-  c->read_same = warps > NEEDED && read_same(w, u, note, warps);
+  c->read_same = warps > CHECKED && note->access == SM_ACCESS_LOAD && read_same(w, u, note, warps);
   if (note->space == SM_SPACE_SHARED)
     c->touch = sm_touch_by(w, u, note, false);
 }
@@ -709,9 +696,8 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
       a->one_pointer && a->pointer && has_rows(a, &a->pointer->range) ? &a->pointer->range : NULL;
 }
 
-/* Checks the accesses of a warp, as sm_check_memory. */
-static __attribute__((noinline)) uint32_t check_warp(struct sm_memory_check *c, struct sm_warp *w,
-                                                     uint32_t data, uint64_t *origin, uint32_t m) {
+uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                       uint64_t *origin, uint32_t m) {
   const struct sm_note *note = c->note;
   if (!c->is_started)
     start(c, w);
@@ -731,34 +717,6 @@ static __attribute__((noinline)) uint32_t check_warp(struct sm_memory_check *c, 
   }
   /* The lanes of LDSM load rows for each other. */
   return undefined && note->handler == SM_H_ldsm ? SM_ALL_LANES : undefined;
-}
-
-/* Checks an access to shared or private memory that all lanes of m make alike. Returns false if
- * check_warp has to. */
-static inline bool check_alike(const struct sm_memory_check *c, struct sm_warp *w, uint32_t m) {
-  const struct sm_note *note = c->note;
-  return note->space == SM_SPACE_SHARED ? m && sm_shared_log(w, c->u, note, &c->touch, m)
-                                        : note->space == SM_SPACE_LOCAL && m == SM_ALL_LANES &&
-                                              local_rows(w, c->u, note);
-}
-
-uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
-                         uint64_t *origin) {
-  const uint32_t warp = 1u << c->turn;
-  const uint32_t m = sm_lanes_of(w, c->u) & sm_addressing_lanes(c->u, c->note);
-  uint32_t undefined = 0;
-  if (needs_no_check(c)) {
-    c->clean |= warp;
-    if (c->note->space == SM_SPACE_SHARED)
-      sm_shared_note(w);
-  } else if (!data && check_alike(c, w, m)) {
-    c->clean |= warp;
-  } else {
-    undefined = check_warp(c, w, data, origin, m);
-    c->clean &= undefined ? ~warp : UINT32_MAX;
-  }
-  c->turn++;
-  return undefined;
 }
 
 void sm_check_memory_end(struct sm_memory_check *c) {

@@ -179,9 +179,10 @@ struct sm_access {
 struct sm_memory_check {
   const struct sm_uop *u;
   const struct sm_note *note;
-  uint32_t warps, turn; /* all of them, and the one that is checked next */
+  uint32_t left; /* warps that are not checked yet */
   bool read_same; /* all warps read the same memory */
-  uint32_t clean; /* mask of the warps whose check found nothing, as it would for any other */
+  bool is_clean;  /* the check of the last warp found nothing, as it would for any other */
+  uint32_t clean; /* number of consecutive warps for which it was so */
   struct sm_touch touch; /* of accesses to shared memory, without thread, bytes and clock */
   bool is_started;
   struct sm_access access; /* by the present lane of the present warp */
@@ -357,11 +358,6 @@ void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 /* Starts the check of a memory instruction of warps, from w on, that have the same records. */
 void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
                            const struct sm_uop *u, const struct sm_note *note, uint32_t warps);
-/* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
- * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is
- * undefined, and sets *origin to the origin of that value. */
-uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
-                         uint64_t *origin);
 /* Ends the check. */
 void sm_check_memory_end(struct sm_memory_check *c);
 
@@ -535,6 +531,37 @@ bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *sha
                    uint64_t offset);
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
+
+/* check_memory.c: checks accesses of all lanes to the same words of private memory, whose records
+ * are beside each other. Returns false, and does nothing, if each lane has to be checked. */
+bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+/* Checks the accesses of the lanes of m, as sm_check_memory. */
+uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                       uint64_t *origin, uint32_t m);
+
+/* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
+ * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is
+ * undefined, and sets *origin to the origin of that value. */
+static inline uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                                       uint64_t *origin) {
+  const uint32_t m = sm_lanes_of(w, c->u) & sm_addressing_lanes(c->u, c->note);
+  const uint8_t space = c->note->space;
+  uint32_t undefined = 0;
+  c->left--;
+  /* Two warps found nothing, and the last two will replace this one in the records. */
+  if (c->read_same && c->clean >= 2 && c->left >= 2) {
+    if (space == SM_SPACE_SHARED)
+      sm_shared_note(w);
+    return 0;
+  }
+  c->is_clean = true;
+  if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(w, c->u, c->note, &c->touch, m)
+                : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(w, c->u, c->note)
+                                          : false))
+    undefined = sm_check_warp(c, w, data, origin, m);
+  c->clean = c->is_clean && !undefined ? c->clean + 1 : 0;
+  return undefined;
+}
 
 /* Make warp w release to, or acquire from, a vector clock. */
 void sm_release_clock(struct sm_warp *w, uint32_t *clock);
