@@ -349,7 +349,7 @@ static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker
   static struct registers expected[WARPS], found[WARPS];
   const struct sm_memory memory = {find, space};
   struct sm_code *const single = sm_code_create(&memory), *const batched = sm_code_create(&memory),
-                       *const checked = sm_code_create(&memory);
+                        *const checked = sm_code_create(&memory);
   struct sm_fault fault, other;
   if (!single || !batched || !checked)
     return false;
@@ -438,7 +438,8 @@ int main(int argc, char **argv) {
     struct sm_code *const code = random64() % 4 ? plain : watched;
     const unsigned words = random64() % 32 ? 16 + (unsigned)(random64() % 24) : SECTION_MAX;
     space.code_bytes = words * 16;
-    for (unsigned k = random64() % 4 ? prologue((uint64_t(*)[2])space.code, PROLOGUE) : 0; k < words; k++) {
+    for (unsigned k = random64() % 4 ? prologue((uint64_t(*)[2])space.code, PROLOGUE) : 0;
+         k < words; k++) {
       uint64_t word[2];
       do
         compiled ? mutated_word(word) : random_word(word);

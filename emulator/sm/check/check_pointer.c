@@ -129,8 +129,7 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
 static inline uint8_t operand_pointer(const struct sm_warp *w, const struct sm_uop *u,
                                       const struct sm_note *note, const struct sm_records *r,
                                       unsigned slot) {
-  return u->scalar_slot == slot ? scalar_pointer(w, note)
-                                : r->pointer[u->s[slot] / SM_REG_BYTES];
+  return u->scalar_slot == slot ? scalar_pointer(w, note) : r->pointer[u->s[slot] / SM_REG_BYTES];
 }
 
 /* Returns whether a sum, or a move, has one pointer for all lanes. Sets *all to it. */

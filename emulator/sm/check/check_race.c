@@ -173,8 +173,7 @@ bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *write
  * The value may not be in memory yet. */
 static bool stores_again(const struct sm_access *a, const struct sm_cell *cell,
                          const struct sm_touch *now) {
-  return cell->writer.cta == now->cta &&
-         !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer)) &&
+  return cell->writer.cta == now->cta && !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer)) &&
          !sm_is_ordered_write(a, &cell->writer);
 }
 

@@ -222,8 +222,7 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
 }
 
 /* Returns whether an atomic does not race with a recorded access, without a look at clocks. */
-static inline bool is_clear_of(const struct sm_access *a, const struct sm_touch *t,
-                               uint64_t ctas) {
+static inline bool is_clear_of(const struct sm_access *a, const struct sm_touch *t, uint64_t ctas) {
   return !sm_touch_bytes(t) || t->by & SM_TOUCH_STRONG ||
          t->cta - a->w->cta->grid->first_number >= ctas;
 }

@@ -267,8 +267,8 @@ static bool is_all_written(const struct sm_warp *w) {
   struct sm_shadow *s = w->cta->shadow;
   if (!s->all_written && s->sought_in != s->phase) {
     s->sought_in = s->phase;
-    s->all_written = !(w->shared_bytes % SM_CELL_BYTES) &&
-                     sm_are_written(s->shared_defined, w->shared_bytes);
+    s->all_written =
+        !(w->shared_bytes % SM_CELL_BYTES) && sm_are_written(s->shared_defined, w->shared_bytes);
   }
   return s->all_written;
 }

@@ -160,7 +160,7 @@ struct sm_access {
   const uint8_t *stored; /* what a store to a texel writes; NULL if registers have it */
   bool global, is_write, strong;
   bool undefined; /* stores an undefined value in shared or private memory */
-  bool several; /* other lanes read the same memory through the same pointer */
+  bool several;   /* other lanes read the same memory through the same pointer */
   /* Set by the check of such a read: the lane is the work-item that wrote the memory, so that the
    * reads of the others may race although its own does not. */
   bool by_writer;
@@ -179,10 +179,10 @@ struct sm_access {
 struct sm_memory_check {
   const struct sm_uop *u;
   const struct sm_note *note;
-  uint32_t left; /* warps that are not checked yet */
-  bool read_same; /* all warps read the same memory */
-  bool is_clean;  /* the check of the last warp found nothing, as it would for any other */
-  uint32_t clean; /* number of consecutive warps for which it was so */
+  uint32_t left;         /* warps that are not checked yet */
+  bool read_same;        /* all warps read the same memory */
+  bool is_clean;         /* the check of the last warp found nothing, as it would for any other */
+  uint32_t clean;        /* number of consecutive warps for which it was so */
   struct sm_touch touch; /* of accesses to shared memory, without thread, bytes and clock */
   bool is_started;
   struct sm_access access; /* by the present lane of the present warp */
@@ -254,7 +254,7 @@ struct sm_shadow {
   unsigned parameter_count;
   struct sm_parameter parameter[SM_PARAMETERS];
   uint8_t pointer_at[SM_PARAMETERS_END / 4]; /* for each word of bank 0: SM_POINTER_* */
-  struct sm_range range[SM_CHECK_RANGES]; /* ranges of global memory that were used last */
+  struct sm_range range[SM_CHECK_RANGES];    /* ranges of global memory that were used last */
   unsigned range_turn;
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
   uint32_t lock_clock[SM_MAX_WARPS];
@@ -493,9 +493,9 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes);
 void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. */
 bool sm_shared_access(struct sm_access *a);
-/* Records an access of the lanes of m at once. touch is its record, without thread, bytes and clock.
- * Returns false if each lane has to be checked. Marks that it has already set do not change the
- * result of that. */
+/* Records an access of the lanes of m at once. touch is its record, without thread, bytes and
+ * clock. Returns false if each lane has to be checked. Marks that it has already set do not change
+ * the result of that. */
 bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                    const struct sm_touch *touch, uint32_t m);
 /* Notes that w accesses shared memory at its present clock. */
@@ -525,8 +525,8 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
  * lock. */
 bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                        uint64_t offset);
-/* Records an atomic by a->lane to whole words. Returns false, and has recorded nothing, if it has to
- * be checked: it may race, or reads a byte that was never written. The caller holds the lock. */
+/* Records an atomic by a->lane to whole words. Returns false, and has recorded nothing, if it has
+ * to be checked: it may race, or reads a byte that was never written. The caller holds the lock. */
 bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset);
 /* Makes the cells of a row valid. */

@@ -6,10 +6,7 @@
 #include "emulator/sm/sm.h"
 
 /* A set of places. */
-enum {
-  WORD_BITS = 64,
-  PLACE_WORDS = (SM_NOTE_PREDS + SM_PRED_FILE + WORD_BITS - 1) / WORD_BITS
-};
+enum { WORD_BITS = 64, PLACE_WORDS = (SM_NOTE_PREDS + SM_PRED_FILE + WORD_BITS - 1) / WORD_BITS };
 struct places {
   uint64_t word[PLACE_WORDS];
 };
@@ -109,8 +106,7 @@ static unsigned find_chain(struct sm_page *page, const bool *may_chain, unsigned
     struct sm_chain *chain = &a->chain[--first];
     chain->count = (uint8_t)(end - first);
     chain->inputs = (uint8_t)(list_places(chain->place, &c.inputs) - chain->place);
-    chain->places =
-        (uint8_t)(list_places(chain->place + chain->inputs, &c.results) - chain->place);
+    chain->places = (uint8_t)(list_places(chain->place + chain->inputs, &c.results) - chain->place);
     if (a->note[first].wait_mask)
       break;
   }

@@ -881,7 +881,8 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "data race on local memory", "is not ordered after the read by work-item (0"}},
+     {"kernel k +0x", "data race on local memory",
+      "is not ordered after the read by work-item (0"}},
     {"repeated value",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int f;\n"
@@ -894,7 +895,8 @@ static const struct fault_case cases[] = {
      {NULL}},
     {"atomic on write only",
      NULL,
-     "kernel void k(global int *p, ulong n, global int *q) { atomic_inc(&p[get_local_id(0) % 7]); }",
+     "kernel void k(global int *p, ulong n, global int *q) { atomic_inc(&p[get_local_id(0) % 7]); "
+     "}",
      64,
      64,
      64,
