@@ -72,10 +72,6 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
               letter, number, p->scoreboard);
 }
 
-static bool is_memory(uint8_t space) {
-  return space != SM_SPACE_NONE && space != SM_SPACE_SURFACE;
-}
-
 /* Reports a place that an unfinished instruction still reads or will write. writer is the note of
  * the current instruction if it writes the place, else NULL. Accesses to shared memory complete in
  * order, so ptxas lets the result of one overwrite the result of another. Accesses to memory
@@ -94,7 +90,7 @@ static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_r
     report_pending(w, u, place, result, m, true);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_RESULT);
   } else if (written && state & SM_PLACE_SOURCE && source->lanes & m &&
-             !((shared || shuffles) && is_memory(source->space))) {
+             !((shared || shuffles) && sm_is_memory(source->space))) {
     report_pending(w, u, place, source, m, false);
     r->state[place] = (uint8_t)(r->state[place] & ~SM_PLACE_SOURCE);
   }
@@ -404,7 +400,7 @@ static struct taint result_taint(struct sm_warp *w, struct sm_memory_check *memo
   struct sm_records *r = w->records;
   struct taint data = {0}, t = {0};
   /* Surfaces are checked while they are accessed: texture.c. */
-  if (!is_memory(note->space))
+  if (!sm_is_memory(note->space))
     return m && (state & SM_PLACE_UNDEFINED || is_irregular(note))
                ? computed_taint(w, u, note, r, m)
                : t;
@@ -443,7 +439,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t war
   else if (note->space == SM_SPACE_NONE && !is_irregular(note))
     return;
   sm_check_memory_start(&memory, w, u, note, warps);
-  if (is_memory(note->space) && m && !(state & SM_PLACE_UNDEFINED))
+  if (sm_is_memory(note->space) && m && !(state & SM_PLACE_UNDEFINED))
     for (uint32_t k = 0; k < warps; k++) {
       t[k].origin = 0;
       undefined |= t[k].lanes = sm_check_memory(&memory, sm_warp_after(w, k), 0, &t[k].origin);

@@ -87,7 +87,7 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
   c->lanes += (1u + note->skips) * (unsigned)__builtin_popcount(w->active[0]);
   if (note->klass == SM_CLASS_TENSOR)
     count_tensor(c, u, note);
-  if (!m || note->space == SM_SPACE_NONE || note->space == SM_SPACE_SURFACE)
+  if (!m || !sm_is_memory(note->space))
     return;
   c->atomics += note->access == SM_ACCESS_ATOMIC;
   if (note->space == SM_SPACE_SHARED) {

@@ -234,7 +234,7 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
                     uint32_t lane) {
   const struct sm_note *note = sm_note_of(w, u);
-  if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE && note->space != SM_SPACE_SURFACE)
+  if (w->cta->grid->watch->check && sm_is_memory(note->space))
     set_owner(fault, sm_pointer_of(w, u, lane));
 }
 

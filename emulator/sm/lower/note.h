@@ -85,6 +85,11 @@ struct sm_note {
   uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
 } __attribute__((aligned(64)));
 
+/* Returns whether a space (enum sm_space) is memory that instructions access by addresses. */
+static inline bool sm_is_memory(uint8_t space) {
+  return space != SM_SPACE_NONE && space != SM_SPACE_SURFACE;
+}
+
 _Static_assert(sizeof(struct sm_note) == 2 * sizeof(struct sm_uop), "as sm_note_of expects");
 
 #endif
