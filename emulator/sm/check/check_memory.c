@@ -676,6 +676,43 @@ void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
     c->touch = sm_touch_by(w, u, note, false);
 }
 
+/* Returns whether the first address of w is step bytes after that of another warp. */
+static bool follows(const struct sm_warp *before, const struct sm_warp *w, const struct sm_uop *u,
+                    uint32_t step) {
+  const unsigned low = u->s[0], base = u->memory.uniform, next = SM_REG_BYTES;
+  return sm_file_at(w, low)[0] - sm_file_at(before, low)[0] == step &&
+         sm_file_at(w, base)[0] == sm_file_at(before, base)[0] &&
+         (u->memory.narrow || sm_file_at(w, low + next)[0] == sm_file_at(before, low + next)[0]) &&
+         sm_file_at(w, base + next)[0] == sm_file_at(before, base + next)[0];
+}
+
+/* Returns whether the addresses of warps, from w on, are those of consecutive rows in a->rows. Sets
+ * *first to the first address. */
+static bool find_sequence(const struct sm_access *a, const struct sm_warp *w, uint32_t warps,
+                          uint64_t *first) {
+  const struct sm_uop *u = a->u;
+  const uint32_t bytes = a->note->bytes, step = SM_LANES * bytes;
+  const uint32_t *lo = sm_file_at(w, u->s[0]);
+  struct warp_addresses p;
+  if (lo[SM_LANES - 1] - lo[0] != step - bytes || lo[0] > UINT32_MAX - warps * step)
+    return false;
+  for (uint32_t k = 1; k < warps; k++)
+    if (!follows(sm_warp_after(w, k - 1), sm_warp_after(w, k), u, step))
+      return false;
+  for (uint32_t k = 0; k < warps; k++) {
+    const struct sm_warp *v = sm_warp_after(w, k);
+    const uint32_t *of = sm_file_at(v, u->s[0]);
+    const uint32_t *high = u->memory.narrow ? of : sm_file_at(v, u->s[0] + SM_REG_BYTES);
+    const struct sm_halves h = sm_core()->halves(of, high, bytes);
+    if (h.first != SM_PATTERN_ROW || h.second != SM_PATTERN_ROW || !h.is_uniform ||
+        of[SM_HALF] - of[0] != step / 2)
+      return false;
+  }
+  find_patterns(w, u, bytes, &p);
+  *first = p.first[0];
+  return is_inside(a->rows, *first, warps * step) && (*first - a->rows->gpu) % SM_ROW_BYTES == 0;
+}
+
 /* Sets what the accesses of all warps have in common. */
 static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   const struct sm_note *note = c->note;
@@ -688,21 +725,51 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   c->is_started = true;
   c->row_lanes = lanes_of_row(note);
   c->held = NULL;
+  c->is_sequence = false;
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     return;
   w->cta->shadow->has_stored |= a->is_write;
   a->one_pointer = sm_pointer_of_all(w, c->u, &a->pointer);
   a->rows =
       a->one_pointer && a->pointer && has_rows(a, &a->pointer->range) ? &a->pointer->range : NULL;
+  c->is_sequence = c->left && a->rows && c->row_lanes && sm_lanes_of(w, c->u) == SM_ALL_LANES &&
+                   find_sequence(a, w, c->left + 1, &c->next);
 }
 
-uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
-                       uint64_t *origin, uint32_t m) {
+/* Checks the rows of the next warp of a sequence. */
+static uint32_t check_next_rows(struct sm_memory_check *c, uint64_t *origin) {
+  struct sm_access *a = &c->access;
+  const uint32_t bytes = SM_LANES * a->note->bytes, rows = bytes / SM_ROW_BYTES;
+  const uint64_t at = c->next, offset = at - a->rows->gpu;
+  uint32_t done = 0, undefined = 0;
+  c->next += bytes;
+  a->bytes = a->note->bytes;
+  if (at >> LOCKED_SHIFT == (at + bytes - 1) >> LOCKED_SHIFT) {
+    hold_lock_of(at, &c->held);
+    a->lane = 0;
+    a->at = at;
+    a->memory = a->rows->host + offset;
+    a->global = true;
+    done = sm_row_access(a, a->rows->shadow, offset, rows, &undefined);
+    a->global = false;
+  }
+  if (undefined)
+    *origin = sm_pc_of(a->w, a->u) | SM_CAUSE_GLOBAL;
+  if (done == rows)
+    return undefined;
+  c->data = 0;
+  c->stored = *origin;
+  c->origin = origin;
+  c->has_addresses = false;
+  return undefined | check_sequence(a, c, done * c->row_lanes, SM_LANES,
+                                    at + done * (uint64_t)SM_ROW_BYTES, c->row_lanes);
+}
+
+/* Checks the accesses of a warp, as sm_check_memory. */
+static __attribute__((noinline)) uint32_t check_addresses(struct sm_memory_check *c,
+                                                          struct sm_warp *w, uint32_t data,
+                                                          uint64_t *origin, uint32_t m) {
   const struct sm_note *note = c->note;
-  if (!c->is_started)
-    start(c, w);
-  c->access.w = w;
-  c->access.touch.clock = sm_shadow_of(w)->clock[w->index];
   c->data = data;
   c->stored = *origin;
   c->origin = origin;
@@ -717,6 +784,18 @@ uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t da
   }
   /* The lanes of LDSM load rows for each other. */
   return undefined && note->handler == SM_H_ldsm ? SM_ALL_LANES : undefined;
+}
+
+uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                       uint64_t *origin, uint32_t m) {
+  if (!c->is_started)
+    start(c, w);
+  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
+  c->access.w = w;
+  if (c->access.touch.clock != clock) /* usually not: sm_touch_by_lane loads all of it soon */
+    c->access.touch.clock = clock;
+  return c->is_sequence && !data ? check_next_rows(c, origin)
+                                 : check_addresses(c, w, data, origin, m);
 }
 
 void sm_check_memory_end(struct sm_memory_check *c) {

@@ -339,19 +339,30 @@ static bool are_alike(const struct sm_logged *a, const struct sm_logged *b) {
          a->run[0].bytes == b->run[0].bytes && a->run[1].bytes == b->run[1].bytes;
 }
 
+/* Sets a record of w. touch has all but its work-item and clock. The clock usually is the same, and
+ * after a store to a part of a record the host waits before it can load all of it. */
+static inline void set_touch(const struct sm_warp *w, struct sm_touch *to,
+                             const struct sm_touch *touch) {
+  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
+  *to = *touch;
+  to->by |= w->index * SM_LANES;
+  if (to->clock != clock)
+    to->clock = clock;
+}
+
 /* Records a read by a warp if two other warps were the last to read the same words, at the same
  * instruction. Only the last two of these warps stay in the records, and the marks already are of
  * several work-items. l is the end of the log. Returns false if another access came before. */
 static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, struct sm_logged *l,
-                         const struct sm_touch *now) {
-  if (s->logged < 2 || l->is_write || !l->runs || l[-1].touch.pc != now->pc ||
-      l[-2].touch.pc != now->pc || !are_alike(l, &l[-1]) || !are_alike(l, &l[-2]))
+                         const struct sm_touch *touch) {
+  if (s->logged < 2 || l->is_write || !l->runs || l[-1].touch.pc != touch->pc ||
+      l[-2].touch.pc != touch->pc || !are_alike(l, &l[-1]) || !are_alike(l, &l[-2]))
     return false;
   const uint32_t last = sm_touch_warp(&l[-1].touch);
   if (last == w->index || last == sm_touch_warp(&l[-2].touch))
     return false;
   l[-2].touch = l[-1].touch;
-  l[-1].touch = *now;
+  set_touch(w, &l[-1].touch, touch);
   return true;
 }
 
@@ -378,10 +389,7 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
     if (!are_separate(w, at->l, m, note->bytes, is_write))
       return false;
   }
-  struct sm_touch now = *touch;
-  now.clock = sm_shadow_of(w)->clock[w->index];
-  now.by |= w->index * SM_LANES;
-  if (repeats_read(w, s, l, &now)) {
+  if (repeats_read(w, s, l, touch)) {
     sm_shared_note(w);
     return true;
   }
@@ -390,7 +398,7 @@ bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_no
   if (!mark_access(w, l, m))
     return false;
   sm_shared_note(w);
-  l->touch = now;
+  set_touch(w, &l->touch, touch);
   s->logged++;
   if (l->is_write)
     set_written(s, l, m);

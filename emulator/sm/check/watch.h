@@ -185,6 +185,8 @@ struct sm_memory_check {
   uint32_t clean;        /* number of consecutive warps for which it was so */
   struct sm_touch touch; /* of accesses to shared memory, without thread, bytes and clock */
   bool is_started;
+  bool is_sequence; /* the warps access consecutive rows of access.rows, the next one at next */
+  uint64_t next;
   struct sm_access access; /* by the present lane of the present warp */
   struct sm_cell_lock *held;
   unsigned row_lanes; /* lanes that access a row, or 0 if there are no rows to look for */
