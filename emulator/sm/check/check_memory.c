@@ -477,15 +477,9 @@ static uint32_t check_atomics(struct sm_access *a, struct sm_memory_check *c, ui
   return undefined;
 }
 
-/* The patterns of a full warp's addresses, and the first address of each half. */
-struct warp_addresses {
-  struct sm_halves halves;
-  uint64_t first[2];
-};
-
 /* Returns false if the high words of the addresses are not the same. */
 static bool find_patterns(const struct sm_warp *w, const struct sm_uop *u, uint32_t bytes,
-                          struct warp_addresses *p) {
+                          struct sm_warp_addresses *p) {
   const uint32_t *lo = sm_file_at(w, u->s[0]);
   const uint32_t *hi = u->memory.narrow ? lo : sm_file_at(w, u->s[0] + SM_REG_BYTES);
   const uint32_t *base = sm_file_at(w, u->memory.uniform);
@@ -561,7 +555,7 @@ static bool check_twins(struct sm_access *a, struct sm_memory_check *c, uint64_t
 
 /* Checks all lanes of a warp, half of them at once if their addresses have a pattern. */
 static uint32_t check_halves(struct sm_access *a, struct sm_memory_check *c,
-                             const struct warp_addresses *p, unsigned lanes) {
+                             const struct sm_warp_addresses *p, unsigned lanes) {
   const enum sm_pattern of[] = {p->halves.first, p->halves.second};
   uint32_t undefined = 0;
   a->bytes = a->note->bytes;
@@ -593,7 +587,7 @@ static uint32_t check_halves(struct sm_access *a, struct sm_memory_check *c,
 /* Checks that a full warp reads consecutive bytes or halves of words. Returns false if each lane
  * has to be checked. */
 static bool check_parts(struct sm_access *a, struct sm_memory_check *c,
-                        const struct warp_addresses *p) {
+                        const struct sm_warp_addresses *p) {
   const uint32_t bytes = SM_LANES * a->note->bytes;
   a->lane = 0;
   a->at = p->first[0];
@@ -616,16 +610,18 @@ static uint32_t check_accesses(struct sm_access *a, struct sm_memory_check *c, u
   const struct sm_warp *w = a->w;
   const struct sm_uop *u = a->u;
   const unsigned lanes = c->row_lanes;
-  struct warp_addresses p;
   if (a->note->space == SM_SPACE_SHARED || a->note->space == SM_SPACE_LOCAL) {
     use_addresses(a, c);
     return check_lanes(a, c, m);
   }
-  if (lanes && m == SM_ALL_LANES && find_patterns(w, u, a->note->bytes, &p))
-    return check_halves(a, c, &p, lanes);
-  if (m == SM_ALL_LANES && reads_parts(a->note) && find_patterns(w, u, a->note->bytes, &p) &&
-      check_parts(a, c, &p))
-    return 0;
+  if (m == SM_ALL_LANES && (lanes || reads_parts(a->note))) {
+    if (!c->read_same || !c->has_pattern)
+      c->has_pattern = find_patterns(w, u, a->note->bytes, &c->pattern);
+    if (c->has_pattern && lanes)
+      return check_halves(a, c, &c->pattern, lanes);
+    if (c->has_pattern && check_parts(a, c, &c->pattern))
+      return 0;
+  }
   use_addresses(a, c);
   if (a->rows && is_plain_atomic(a->note))
     return check_atomics(a, c, m);
@@ -693,7 +689,7 @@ static bool find_sequence(const struct sm_access *a, const struct sm_warp *w, ui
   const struct sm_uop *u = a->u;
   const uint32_t bytes = a->note->bytes, step = SM_LANES * bytes;
   const uint32_t *lo = sm_file_at(w, u->s[0]);
-  struct warp_addresses p;
+  struct sm_warp_addresses p;
   if (lo[SM_LANES - 1] - lo[0] != step - bytes || lo[0] > UINT32_MAX - warps * step)
     return false;
   for (uint32_t k = 1; k < warps; k++)
@@ -725,7 +721,7 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   c->is_started = true;
   c->row_lanes = lanes_of_row(note);
   c->held = NULL;
-  c->is_sequence = false;
+  c->is_sequence = c->has_pattern = false;
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     return;
   w->cta->shadow->has_stored |= a->is_write;

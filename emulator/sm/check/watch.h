@@ -175,6 +175,12 @@ struct sm_access {
       *rows; /* the memory of pointer if it has rows and may be accessed, or NULL */
 };
 
+/* The patterns of a full warp's addresses, and the first address of each half. */
+struct sm_warp_addresses {
+  struct sm_halves halves;
+  uint64_t first[2];
+};
+
 /* The check of an instruction's accesses to memory, by warps that have the same records. */
 struct sm_memory_check {
   const struct sm_uop *u;
@@ -190,6 +196,8 @@ struct sm_memory_check {
   struct sm_access access; /* by the present lane of the present warp */
   struct sm_cell_lock *held;
   unsigned row_lanes; /* lanes that access a row, or 0 if there are no rows to look for */
+  bool has_pattern;   /* pattern is that of the last warp that was checked */
+  struct sm_warp_addresses pattern;
   bool has_addresses;
   uint64_t address[SM_LANES]; /* of the present warp, if has_addresses */
   uint32_t data;              /* lanes that store an undefined value */
