@@ -2,7 +2,7 @@
  * have real opcodes and random fields, or are compiled instructions with flipped bits. They are in
  * sections of code that jump and store anywhere. Then other sections run several times: one warp
  * after the other with general handlers, and in batches with specialised handlers on each build of
- * the core. All must end in the same state.
+ * the core, without and with check mode. All must end in the same state.
  *
  *   interp_fuzz CORPUS [sections [seed [compared sections]]] */
 #include <inttypes.h>
@@ -245,7 +245,7 @@ static bool depends_on_order(const uint64_t word[2]) {
 }
 
 /* Makes instructions for a comparison. Most do not access memory and do not jump, because a section
- * that faults is not compared. */
+ * that faults is compared only if it has one warp, and only where it faults. */
 static void comparable_word(uint64_t word[2], uint32_t registers) {
   static const uint64_t unknown_register[2] = {0x679c3, 0x000fe2000000c800}; /* S2UR UR6, SR200 */
   for (;;) {
@@ -344,7 +344,7 @@ static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker
                             long sections) {
   enum { WARPS = 9, WORDS = 48, DEFINED = 32 };
   static const uint64_t exit_word[2] = {0x000000000000794d, 0x000fea0003800000};
-  static const struct sm_watch nothing = {0}; /* a watched grid runs without batches */
+  static const struct sm_watch profile = {.profile = true, .count = count}; /* without batches */
   static const struct sm_watch check = {.check = true, .wanted = wanted, .report = report};
   static struct registers expected[WARPS], found[WARPS];
   const struct sm_memory memory = {find, space};
@@ -381,7 +381,7 @@ static bool compare_batches(struct space *space, uint8_t *bank, struct sm_worker
                            .shared_window = 0x729400000000,
                            .local_window = 0x729300000000,
                            .sm_count = 1,
-                           .watch = &nothing};
+                           .watch = &profile};
     for (unsigned b = 0; b < SM_BANKS; b++) {
       grid.bank[b].data = bank;
       grid.bank[b].size = BANK;

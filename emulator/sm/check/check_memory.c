@@ -640,9 +640,9 @@ static bool have_same_addresses(const struct sm_warp *v, const struct sm_warp *w
   const unsigned low = u->s[0], base = u->memory.uniform;
   return are_same(sm_file_at(v, low), sm_file_at(w, low)) &&
          sm_file_at(v, base)[0] == sm_file_at(w, base)[0] &&
+         sm_file_at(v, base + SM_REG_BYTES)[0] == sm_file_at(w, base + SM_REG_BYTES)[0] &&
          (u->memory.narrow ||
-          (are_same(sm_file_at(v, low + SM_REG_BYTES), sm_file_at(w, low + SM_REG_BYTES)) &&
-           sm_file_at(v, base + SM_REG_BYTES)[0] == sm_file_at(w, base + SM_REG_BYTES)[0]));
+          are_same(sm_file_at(v, low + SM_REG_BYTES), sm_file_at(w, low + SM_REG_BYTES)));
 }
 
 /* Returns whether all warps of a batch read the same memory by a load. w is the first one. */

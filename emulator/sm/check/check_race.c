@@ -12,8 +12,9 @@
  *   then. Whether both used the same variable is not checked, so no correct program is reported.
  *
  * Two strong accesses (atomic or volatile) do not race. A write of the value that memory has counts
- * as a read: only a write of another value races with it. The record of a word has its last writer
- * and the last readers from two warps. */
+ * as a read: only a write of another value races with it. So do unordered writes of the same value
+ * by one instruction, after the first one, because that may not be in memory yet. The record of a
+ * word has its last writer, or the first of these, and the last readers from two warps. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -169,12 +170,33 @@ bool sm_is_ordered_write(const struct sm_access *a, const struct sm_touch *write
   return writer->clock < sm_shadow_of(a->w)->clock[sm_touch_warp(writer)];
 }
 
-/* Returns whether a store that repeats the value of the last recorded one is not ordered after it.
- * The value may not be in memory yet. */
+/* Returns whether a store repeats the value of another lane's store by the same instruction, which
+ * it is not ordered after. That value may not be in memory yet. */
 static bool stores_again(const struct sm_access *a, const struct sm_cell *cell,
                          const struct sm_touch *now) {
-  return cell->writer.cta == now->cta && !(sm_touch_bytes(now) & ~sm_touch_bytes(&cell->writer)) &&
-         !sm_is_ordered_write(a, &cell->writer);
+  const struct sm_touch *writer = &cell->writer;
+  return writer->cta == now->cta && writer->pc == now->pc &&
+         !(sm_touch_bytes(now) & ~sm_touch_bytes(writer)) && !sm_is_ordered_write(a, writer);
+}
+
+/* Compares a write with the last readers. Some of them may have stored what the writer of the cell
+ * has, which a store that repeats it does not race with. */
+static void check_readers(const struct sm_access *a, const struct sm_cell *cell, uint32_t mask,
+                          bool repeats) {
+  for (unsigned k = 0; k < 2; k++) {
+    const struct sm_touch *reader = &cell->reader[k];
+    const bool has_stored = reader->by & SM_TOUCH_REPEATS;
+    if (!(repeats && has_stored) && has_conflict(a, reader, mask, has_stored))
+      report_race(a, reader, has_stored);
+  }
+}
+
+/* Drops the readers that have stored what the writer of the cell has, because it gets another
+ * one. */
+static void drop_repeats(struct sm_cell *cell) {
+  for (unsigned k = 0; k < 2; k++)
+    if (cell->reader[k].by & SM_TOUCH_REPEATS)
+      cell->reader[k].by = 0;
 }
 
 void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
@@ -201,17 +223,13 @@ void sm_check_race(struct sm_access *a, struct sm_cell *cell, const struct sm_pa
     sm_add_reader(cell->reader, &now);
     return;
   }
-  /* Such stores do not race with each other. The first one stays the writer. */
-  const bool again = repeats && stores_again(a, cell, &now);
-  for (unsigned k = 0; k < 2; k++)
-    if (!(again && cell->reader[k].by & SM_TOUCH_REPEATS) &&
-        has_conflict(a, &cell->reader[k], p->mask, false))
-      report_race(a, &cell->reader[k], false);
-  if (again) {
+  check_readers(a, cell, p->mask, repeats);
+  if (repeats && stores_again(a, cell, &now)) {
     now.by |= SM_TOUCH_REPEATS;
     sm_add_reader(cell->reader, &now);
     return;
   }
+  drop_repeats(cell);
   cell->writer = now;
   cell->value = value;
 }

@@ -462,9 +462,10 @@ static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch 
     const bool is_same = sm_touch_thread(last) == sm_touch_thread(now);
     const uint32_t by_several =
         is_same ? (last->by | now->by) & SM_TOUCH_BY_SEVERAL : (uint32_t)SM_TOUCH_BY_SEVERAL;
+    const uint32_t repeats = last->by & now->by & SM_TOUCH_REPEATS;
     if (last->pc != now->pc)
       *last = *now;
-    last->by |= by_several;
+    last->by = (last->by & ~(uint32_t)SM_TOUCH_REPEATS) | by_several | repeats;
     return;
   }
   if (sm_touch_bytes(last) && (last->cta != now->cta || sm_touch_warp(last) != sm_touch_warp(now)))

@@ -893,6 +893,17 @@ static const struct fault_case cases[] = {
      256,
      false,
      {NULL}},
+    {"repeated bytes", /* two bytes of one word, in several groups */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[1];\n"
+     "  int i = get_local_id(0); ((global char *)q)[(i & 3) == 2] = 7;\n"
+     "  ((local char *)s)[(i & 3) == 2] = n; q[3] = n; p[9] = n; }",
+     5,
+     1024,
+     64,
+     256,
+     false,
+     {NULL}},
     {"atomic on write only",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { atomic_inc(&p[get_local_id(0) % 7]); "
