@@ -71,6 +71,8 @@ static const char *const statements[] = {
     "x = __reduce_add_sync(~0u, x);",
     "o[I] = x;",
     "for (int j = 0; j < I / 32; j++) { x = x * 3 + a[j]; s[I] = x; }",
+    "asm(\"{ .reg .pred p; setp.lt.s32 p, %1, %u; @p mad.lo.s32 %0, %2, %2, 5; }\""
+    " : \"+r\"(x) : \"r\"(I), \"r\"(y));",
     "x += a[%u];",
     "x += a[%u + I % 32];",
     "x += a[%u / 4 + I % 64 / 16];",

@@ -893,6 +893,36 @@ static const struct fault_case cases[] = {
      256,
      false,
      {NULL}},
+    {"undefined in some lanes", /* the others overwrite it, in instructions with a guard */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int4 s[64];\n"
+     "  int i = get_local_id(0); if (n > 100) s[i] = (int4)(i); barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  int4 v = s[i ^ 1]; asm(\"{ .reg .pred p; setp.lt.s32 p, %3, 7; @p xor.b32 %0, %3, 5;\"\n"
+     "    \" @p xor.b32 %1, %3, 9; @p xor.b32 %2, %3, 11; }\"\n"
+     "    : \"+r\"(v.x), \"+r\"(v.y), \"+r\"(v.z) : \"r\"(i));\n"
+     "  p[i] = v.x ^ v.y ^ v.z; }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "work-item (7,0,0) of group (0,0,0)",
+      "what is written to memory is undefined", "uninitialised local memory"}},
+    {"undefined where a loop was skipped",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int4 s[64];\n"
+     "  int i = get_local_id(0); if (n > 100) s[i] = (int4)(i); barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  int4 v = s[i ^ 1]; for (int j = 0; j < i; j++)\n"
+     "    asm volatile(\"xor.b32 %0, %3, 5; xor.b32 %1, %3, 9; xor.b32 %2, %3, 11;\"\n"
+     "      : \"=r\"(v.x), \"=r\"(v.y), \"=r\"(v.z) : \"r\"(i));\n"
+     "  p[i] = v.x ^ v.y ^ v.z; }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "work-item (0,0,0) of group (0,0,0)",
+      "what is written to memory is undefined", "uninitialised local memory"}},
     {"repeated bytes", /* two bytes of one word, in several groups */
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[1];\n"
