@@ -666,7 +666,7 @@ void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
   c->note = note;
   c->left = warps;
   c->clean = 0;
-  c->is_started = false;
+  c->is_started = c->is_sequence = false;
   c->read_same = warps > CHECKED && note->access == SM_ACCESS_LOAD && read_same(w, u, note, warps);
   if (note->space == SM_SPACE_SHARED)
     c->touch = sm_touch_by(w, u, note, false);
@@ -721,7 +721,7 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   c->is_started = true;
   c->row_lanes = lanes_of_row(note);
   c->held = NULL;
-  c->is_sequence = c->has_pattern = false;
+  c->has_pattern = false;
   if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     return;
   w->cta->shadow->has_stored |= a->is_write;
@@ -732,12 +732,19 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
                    find_sequence(a, w, c->left + 1, &c->next);
 }
 
-/* Checks the rows of the next warp of a sequence. */
-static uint32_t check_next_rows(struct sm_memory_check *c, uint64_t *origin) {
+static inline void set_warp(struct sm_memory_check *c, struct sm_warp *w) {
+  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
+  c->access.w = w;
+  if (c->access.touch.clock != clock) /* usually not: sm_touch_by_lane loads all of it soon */
+    c->access.touch.clock = clock;
+}
+
+uint32_t sm_check_next_rows(struct sm_memory_check *c, struct sm_warp *w, uint64_t *origin) {
   struct sm_access *a = &c->access;
   const uint32_t bytes = SM_LANES * a->note->bytes, rows = bytes / SM_ROW_BYTES;
   const uint64_t at = c->next, offset = at - a->rows->gpu;
   uint32_t done = 0, undefined = 0;
+  set_warp(c, w);
   c->next += bytes;
   a->bytes = a->note->bytes;
   if (at >> LOCKED_SHIFT == (at + bytes - 1) >> LOCKED_SHIFT) {
@@ -761,11 +768,15 @@ static uint32_t check_next_rows(struct sm_memory_check *c, uint64_t *origin) {
                                     at + done * (uint64_t)SM_ROW_BYTES, c->row_lanes);
 }
 
-/* Checks the accesses of a warp, as sm_check_memory. */
-static __attribute__((noinline)) uint32_t check_addresses(struct sm_memory_check *c,
-                                                          struct sm_warp *w, uint32_t data,
-                                                          uint64_t *origin, uint32_t m) {
+uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
+                       uint64_t *origin, uint32_t m) {
   const struct sm_note *note = c->note;
+  if (!c->is_started) {
+    start(c, w);
+    if (c->is_sequence && !data)
+      return sm_check_next_rows(c, w, origin);
+  }
+  set_warp(c, w);
   c->data = data;
   c->stored = *origin;
   c->origin = origin;
@@ -780,18 +791,6 @@ static __attribute__((noinline)) uint32_t check_addresses(struct sm_memory_check
   }
   /* The lanes of LDSM load rows for each other. */
   return undefined && note->handler == SM_H_ldsm ? SM_ALL_LANES : undefined;
-}
-
-uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
-                       uint64_t *origin, uint32_t m) {
-  if (!c->is_started)
-    start(c, w);
-  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
-  c->access.w = w;
-  if (c->access.touch.clock != clock) /* usually not: sm_touch_by_lane loads all of it soon */
-    c->access.touch.clock = clock;
-  return c->is_sequence && !data ? check_next_rows(c, origin)
-                                 : check_addresses(c, w, data, origin, m);
 }
 
 void sm_check_memory_end(struct sm_memory_check *c) {

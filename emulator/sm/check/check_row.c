@@ -253,7 +253,7 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
   struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
   const unsigned words = SM_LANES * a->bytes / SM_CELL_BYTES, lanes = SM_CELL_BYTES / a->bytes;
   const uint32_t part = (1u << a->bytes) - 1;
-  struct sm_touch first = sm_touch_by_lane(a, part), last;
+  const struct sm_touch first = sm_touch_by_lane(a, part);
   if (written && !sm_are_written(written + offset, words * SM_CELL_BYTES))
     return false;
   use_cells(shadow, offset);
@@ -262,12 +262,10 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES) ||
         sm_follows_read(&cell[k].reader[0], &first))
       return false;
-  last = a->touch;
+  struct sm_touch last = a->touch; /* the last of the lanes that read a word */
   last.by |=
       (a->w->index * SM_LANES + lanes - 1) | part << (SM_CELL_BYTES - a->bytes + SM_TOUCH_BYTES_AT);
-  for (unsigned k = 0; k < words; k++, first.by += lanes, last.by += lanes) {
-    sm_add_reader(cell[k].reader, &first);
-    cell[k].reader[0] = last;
-  }
+  for (unsigned k = 0; k < words; k++, last.by += lanes)
+    sm_replace_reader(cell[k].reader, &last);
   return true;
 }

@@ -455,6 +455,13 @@ static inline bool sm_follows_read(const struct sm_touch *last, const struct sm_
          sm_touch_warp(last) == sm_touch_warp(now) &&
          !(sm_touch_bytes(now) & ~sm_touch_bytes(last));
 }
+/* Makes a read the last one. It does not follow a read of the same bytes by its warp. */
+static inline void sm_replace_reader(struct sm_touch *reader, const struct sm_touch *now) {
+  const struct sm_touch *last = &reader[0];
+  if (sm_touch_bytes(last) && (last->cta != now->cta || sm_touch_warp(last) != sm_touch_warp(now)))
+    reader[1] = *last;
+  reader[0] = *now;
+}
 /* Adds a read to the last readers. */
 static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch *now) {
   struct sm_touch *last = &reader[0];
@@ -468,9 +475,7 @@ static inline void sm_add_reader(struct sm_touch *reader, const struct sm_touch 
     last->by = (last->by & ~(uint32_t)SM_TOUCH_REPEATS) | by_several | repeats;
     return;
   }
-  if (sm_touch_bytes(last) && (last->cta != now->cta || sm_touch_warp(last) != sm_touch_warp(now)))
-    reader[1] = *last;
-  *last = *now;
+  sm_replace_reader(reader, now);
 }
 /* Records the order between CTAs that fences, and the atomics that locks use, establish. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
@@ -549,6 +554,8 @@ bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct
 /* Checks the accesses of the lanes of m, as sm_check_memory. */
 uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
                        uint64_t *origin, uint32_t m);
+/* Checks the rows that the next warp of a sequence accesses, as sm_check_memory. */
+uint32_t sm_check_next_rows(struct sm_memory_check *c, struct sm_warp *w, uint64_t *origin);
 
 /* Checks the accesses of a warp by a memory instruction. data has the lanes whose stored value is
  * undefined, and *origin the origin of that value. Returns the lanes whose loaded value is
@@ -569,7 +576,8 @@ static inline uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp
   if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(w, c->u, c->note, &c->touch, m)
                 : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(w, c->u, c->note)
                                           : false))
-    undefined = sm_check_warp(c, w, data, origin, m);
+    undefined = c->is_sequence && !data ? sm_check_next_rows(c, w, origin)
+                                        : sm_check_warp(c, w, data, origin, m);
   c->clean = c->is_clean && !undefined ? c->clean + 1 : 0;
   return undefined;
 }
