@@ -903,6 +903,33 @@ static const struct fault_case cases[] = {
      256,
      false,
      {NULL}},
+    {"atomic on unwritten memory",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  q[i] = atomic_inc(&p[i]); }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "what is written to memory is undefined", "uninitialised global memory"},
+     0,
+     true},
+    {"atomic on an undefined value", /* in local memory, all of which was written before */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
+     "  int i = get_local_id(0), x = q[i]; s[i] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  atomic_inc(&s[31 - i]); barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (i == 3) s[i] = x; barrier(CLK_LOCAL_MEM_FENCE); p[i] = atomic_inc(&s[31 - i]); }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "work-item (28,0,0)", "what is written to memory is undefined",
+      "uninitialised global memory"},
+     0,
+     true},
     {"undefined in some lanes", /* the others overwrite it, in instructions with a guard */
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int4 s[64];\n"
