@@ -285,8 +285,9 @@ static __attribute__((noinline)) void propagate(struct sm_warp *w, const struct 
     add_reads(&out, w, u, note, m, note->pointer_rule == SM_POINTERS_COPY);
     break;
   }
-  if (out.all == SM_POINTER_LANES || !set_one_pointer(r, note, out.all, m))
-    set_results(r, note, &out, m);
+  const uint32_t lanes = m | ~w->lanes;
+  if (out.all == SM_POINTER_LANES || !set_one_pointer(r, note, out.all, lanes))
+    set_results(r, note, &out, lanes);
 }
 
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
@@ -295,9 +296,10 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
   const enum sm_pointer_rule rule = note->pointer_rule;
   if (!m)
     return;
+  const uint32_t lanes = m | ~w->lanes; /* what does not exist may have any pointer */
   uint8_t all = SM_POINTER_NONE;
   if (rule == SM_POINTERS_SUM || rule == SM_POINTERS_WIDE_SUM) {
-    if (is_one_pointer(w, u, note, &all) && set_one_pointer(r, note, all, m))
+    if (is_one_pointer(w, u, note, &all) && set_one_pointer(r, note, all, lanes))
       return;
   } else {
     if (rule == SM_POINTERS_PRIVATE && note->access != SM_ACCESS_LOAD)
@@ -305,7 +307,7 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
     if (!(state & SM_PLACE_POINTER || rule == SM_POINTERS_CONSTANT || scalar_pointer(w, note) ||
           (rule == SM_POINTERS_PRIVATE && r->spilled)))
       return;
-    if (rule == SM_POINTERS_NONE && set_one_pointer(r, note, all, m))
+    if (rule == SM_POINTERS_NONE && set_one_pointer(r, note, all, lanes))
       return;
   }
   propagate(w, u, note, m);

@@ -19,24 +19,30 @@ static void use_records(struct sm_warp *w, struct sm_records *records) {
   w->place_state = w->cta->grid->watch->profile ? NULL : records->state;
 }
 
-static void undefine(struct sm_records *r, unsigned first, unsigned count) {
+static void undefine(struct sm_records *r, unsigned first, unsigned count, uint32_t lanes) {
   memset(&r->state[first], SM_PLACE_UNDEFINED, count);
   for (unsigned k = first; k < first + count; k++)
-    r->undefined[k] = SM_ALL_LANES;
+    r->undefined[k] = lanes;
   for (unsigned k = first; k < first + count; k++)
     r->origin[k] = SM_CAUSE_REGISTER;
 }
 
-static void start_records(struct sm_records *r, const struct sm_entry *entry, unsigned registers) {
+/* lanes are those that exist in any of the warps. Lanes that do not exist write nothing, so what is
+ * undefined in them would stay so. */
+static void start_records(struct sm_records *r, const struct sm_entry *entry, unsigned registers,
+                          uint32_t lanes) {
   /* Not at once: for 2 KiB or more, the C library uses "rep stos", which is slow to start. */
   memset(r, 0, offsetof(struct sm_records, undefined));
   memset(r->undefined, 0, sizeof r->undefined);
-  if (!entry)
-    undefine(r, SM_SLOT_UR, SM_SLOT_R + registers - SM_SLOT_UR);
+  if (!entry) {
+    undefine(r, SM_SLOT_UR, SM_SLOT_R - SM_SLOT_UR, SM_ALL_LANES);
+    undefine(r, SM_SLOT_R, registers, lanes);
+  }
   for (uint32_t k = 0; entry && k < entry->run_count; k++)
-    undefine(r, entry->run[k].slot, entry->run[k].count);
-  undefine(r, SM_SLOTS, SM_PRED_TRUE);
-  undefine(r, SM_SLOTS + SM_PRED_UNIFORM, SM_PRED_TRUE);
+    undefine(r, entry->run[k].slot, entry->run[k].count,
+             entry->run[k].slot < SM_SLOT_R ? SM_ALL_LANES : lanes);
+  undefine(r, SM_SLOTS, SM_PRED_TRUE, lanes);
+  undefine(r, SM_SLOTS + SM_PRED_UNIFORM, SM_PRED_TRUE, SM_ALL_LANES);
   /* The prologue of sm_87 code reads UR2 before any write (docs/hardware/command-stream.md 6). */
   enum { PROLOGUE_UR = 2 };
   r->undefined[SM_SLOT_UR + PROLOGUE_UR] = r->state[SM_SLOT_UR + PROLOGUE_UR] = 0;
@@ -47,7 +53,7 @@ void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry) {
     struct sm_warp *w = sm_warp_at(cta, first);
     struct sm_records *common = common_of(w);
     const uint32_t warps = cta->warps - first < SM_BATCH ? cta->warps - first : SM_BATCH;
-    start_records(common, entry, cta->grid->registers);
+    start_records(common, entry, cta->grid->registers, w->lanes);
     common->warps = sm_batch_of(w, warps);
     for (uint32_t k = 0; k < warps; k++)
       use_records(sm_warp_after(w, k), common);
