@@ -773,7 +773,8 @@ uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t da
   const struct sm_note *note = c->note;
   if (!c->is_started) {
     start(c, w);
-    if (c->is_sequence && !data)
+    c->is_sequence = c->is_sequence && !data;
+    if (c->is_sequence)
       return sm_check_next_rows(c, w, origin);
   }
   set_warp(c, w);

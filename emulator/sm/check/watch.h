@@ -576,8 +576,8 @@ static inline uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp
   if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(w, c->u, c->note, &c->touch, m)
                 : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(w, c->u, c->note)
                                           : false))
-    undefined = c->is_sequence && !data ? sm_check_next_rows(c, w, origin)
-                                        : sm_check_warp(c, w, data, origin, m);
+    undefined =
+        c->is_sequence ? sm_check_next_rows(c, w, origin) : sm_check_warp(c, w, data, origin, m);
   c->clean = c->is_clean && !undefined ? c->clean + 1 : 0;
   return undefined;
 }

@@ -29,7 +29,7 @@ enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS
 enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NOTE_PLACES = 12, SM_NOTE_QUICK = 8 };
 enum { SM_SCOREBOARDS = 6 };
 /* The parameters in constant bank 0, in bytes (docs/hardware/command-stream.md 6). */
-enum { SM_PARAMETERS_AT = 0x160, SM_PARAMETERS_END = 0x1160 };
+enum { SM_PARAMETERS_AT = 0x160, SM_PARAMETERS_END = SM_PARAMETERS_AT + 4352 };
 
 /* The first predicate among the places of an instruction. */
 enum { SM_NOTE_PREDS = SM_SLOT_R + 256 };
