@@ -32,13 +32,28 @@ static size_t rows_bytes(const struct emu_mapping *m) {
   return m->size / SM_ROW_BYTES * SM_ROW_SIZE;
 }
 
+static size_t stamps_bytes(const struct emu_mapping *m) {
+  return m->size / SM_ROW_BYTES * sizeof(uint64_t);
+}
+
+static void release_records(const struct emu_mapping *m, struct sm_memory_shadow *shadow) {
+  if (shadow->cells)
+    munmap(shadow->cells, cells_bytes(m));
+  if (shadow->rows)
+    munmap(shadow->rows, rows_bytes(m));
+  if (shadow->stamps)
+    munmap(shadow->stamps, stamps_bytes(m));
+  shadow->cells = NULL;
+  shadow->rows = NULL;
+  shadow->stamps = NULL;
+}
+
 static void reserve_records(const struct emu_mapping *m, struct sm_memory_shadow *shadow) {
   shadow->cells = reserve_zeroed(cells_bytes(m));
-  shadow->rows = shadow->cells ? reserve_zeroed(rows_bytes(m)) : NULL;
-  if (shadow->rows || !shadow->cells)
-    return;
-  munmap(shadow->cells, cells_bytes(m));
-  shadow->cells = NULL;
+  shadow->rows = reserve_zeroed(rows_bytes(m));
+  shadow->stamps = reserve_zeroed(stamps_bytes(m));
+  if (!shadow->cells || !shadow->rows || !shadow->stamps)
+    release_records(m, shadow);
 }
 
 void emu_shadow_create(struct emu_mapping *m) {
@@ -52,10 +67,7 @@ void emu_shadow_create(struct emu_mapping *m) {
 void emu_shadow_destroy(struct emu_mapping *m) {
   if (!m->shadow)
     return;
-  if (m->shadow->cells)
-    munmap(m->shadow->cells, cells_bytes(m));
-  if (m->shadow->rows)
-    munmap(m->shadow->rows, rows_bytes(m));
+  release_records(m, m->shadow);
   if (m->shadow->written)
     munmap(m->shadow->written, m->size);
   free(m->shadow);

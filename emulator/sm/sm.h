@@ -17,6 +17,7 @@ struct sm_memory_shadow {
   uint8_t *written;      /* 1 for each initialised byte; NULL if all are */
   struct sm_cell *cells; /* one for each SM_CELL_BYTES; NULL disables the check for races */
   struct sm_row *rows;   /* one for each SM_ROW_BYTES; NULL if cells is */
+  uint64_t *stamps;      /* one for each row: check_row.c; NULL if cells is */
   bool read_only, write_only;
 };
 enum { SM_CELL_BYTES = 4, SM_CELL_SIZE = 64 /* sizeof(struct sm_cell) */ };

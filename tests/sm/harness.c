@@ -176,6 +176,7 @@ enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THR
 enum { SPLIT_BYTES = 4096 }; /* between two mappings in the memory of the host */
 static const size_t SHADOW_BYTES = (size_t)SPACE_BYTES / SM_CELL_BYTES * SM_CELL_SIZE;
 static const size_t ROWS_BYTES = (size_t)SPACE_BYTES / SM_ROW_BYTES * SM_ROW_SIZE;
+static const size_t STAMPS_BYTES = (size_t)SPACE_BYTES / SM_ROW_BYTES * sizeof(uint64_t);
 static const uint64_t SPACE_BASE = 0x2ff000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
@@ -238,7 +239,8 @@ static void *reserve_records(size_t bytes) {
 static bool record_accesses(struct module *m) {
   m->shadow.cells = reserve_records(SHADOW_BYTES);
   m->shadow.rows = reserve_records(ROWS_BYTES);
-  return m->shadow.cells && m->shadow.rows;
+  m->shadow.stamps = reserve_records(STAMPS_BYTES);
+  return m->shadow.cells && m->shadow.rows && m->shadow.stamps;
 }
 
 bool module_record(struct module *m) {
@@ -445,6 +447,8 @@ void module_free(struct module *m) {
     munmap(m->shadow.cells, SHADOW_BYTES);
   if (m->shadow.rows)
     munmap(m->shadow.rows, ROWS_BYTES);
+  if (m->shadow.stamps)
+    munmap(m->shadow.stamps, STAMPS_BYTES);
   free(m->shadow.written);
   sm_code_destroy(m->code);
   sm_l1_destroy(m->own_caches);

@@ -174,8 +174,13 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
   bool found = false;
   a->memory = r->host + offset;
   a->defined = written ? written + offset : NULL;
-  if (r->shadow->rows)
+  if (r->shadow->rows) {
+    if (!a->is_write && sm_row_stamp(r->shadow, offset) == sm_stamp_of(a))
+      return false;
+    if (a->is_write)
+      sm_row_drop_stamp(r->shadow, offset);
     sm_row_split(r->shadow, offset);
+  }
   for (uint32_t done = 0; r->shadow->cells && done < bytes;) {
     const struct sm_part p = sm_part_of(a->at, bytes, done);
     sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
@@ -307,6 +312,16 @@ static inline const struct sm_range *range_of_lanes(const struct sm_access *a, u
   return r && has_rows(a, r) ? r : NULL;
 }
 
+/* Returns whether a read needs no check, by the stamps of its rows. */
+static inline bool are_stamped(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                               uint64_t offset, uint32_t bytes) {
+  const uint64_t stamp = sm_stamp_of(a);
+  for (uint64_t at = offset - offset % SM_ROW_BYTES; at < offset + bytes; at += SM_ROW_BYTES)
+    if (sm_row_stamp(shadow, at) != stamp)
+      return false;
+  return true;
+}
+
 /* Checks the accesses of a->lane and the lanes after it to rows of global memory, which have one
  * lock. Returns the number of rows before the first of which each lane has to be checked. */
 static uint32_t check_some_rows(struct sm_access *a, struct sm_cell_lock **held, uint32_t rows,
@@ -316,6 +331,8 @@ static uint32_t check_some_rows(struct sm_access *a, struct sm_cell_lock **held,
     return 0;
   const uint64_t offset = a->at - r->gpu;
   const uint32_t lane = a->lane;
+  if (!a->is_write && are_stamped(a, r->shadow, offset, rows * SM_ROW_BYTES))
+    return rows;
   hold_lock_of(a->at, held);
   a->memory = r->host + offset;
   a->global = true;
@@ -336,6 +353,8 @@ static bool check_same(struct sm_access *a, struct sm_cell_lock **held, bool *un
   const struct sm_range *r = range_of_lanes(a, a->bytes);
   if (a->is_write || a->strong || !r || a->at & (a->bytes - 1))
     return false;
+  if (are_stamped(a, r->shadow, a->at - r->gpu, a->bytes))
+    return true;
   hold_lock_of(a->at, held);
   a->global = true;
   const bool done = sm_row_read_same(a, r->shadow, a->at - r->gpu, undefined);
@@ -599,6 +618,8 @@ static bool check_parts(struct sm_access *a, struct sm_memory_check *c,
   const struct sm_range *r = range_of_lanes(a, bytes);
   if (!r || a->strong)
     return false;
+  if (are_stamped(a, r->shadow, a->at - r->gpu, bytes))
+    return true;
   hold_lock_of(a->at, &c->held);
   a->global = true;
   const bool done = sm_row_read_parts(a, r->shadow, a->at - r->gpu);
@@ -659,19 +680,6 @@ static bool read_same(const struct sm_warp *w, const struct sm_uop *u, const str
   return true;
 }
 
-void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
-                           const struct sm_uop *u, const struct sm_note *note, uint32_t warps) {
-  enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
-  c->u = u;
-  c->note = note;
-  c->left = warps;
-  c->clean = 0;
-  c->is_started = c->is_sequence = false;
-  c->read_same = warps > CHECKED && note->access == SM_ACCESS_LOAD && read_same(w, u, note, warps);
-  if (note->space == SM_SPACE_SHARED)
-    c->touch = sm_touch_by(w, u, note, false);
-}
-
 /* Returns whether the first address of w is step bytes after that of another warp. */
 static bool follows(const struct sm_warp *before, const struct sm_warp *w, const struct sm_uop *u,
                     uint32_t step) {
@@ -728,8 +736,67 @@ static void start(struct sm_memory_check *c, const struct sm_warp *w) {
   a->one_pointer = sm_pointer_of_all(w, c->u, &a->pointer);
   a->rows =
       a->one_pointer && a->pointer && has_rows(a, &a->pointer->range) ? &a->pointer->range : NULL;
-  c->is_sequence = c->left && a->rows && c->row_lanes && sm_lanes_of(w, c->u) == SM_ALL_LANES &&
-                   find_sequence(a, w, c->left + 1, &c->next);
+}
+
+/* Returns how many warps, from w on, read only memory whose stamps say that no check is needed. */
+static uint32_t count_stamped(struct sm_memory_check *c, struct sm_warp *w, uint32_t warps) {
+  struct sm_access *a = &c->access;
+  const struct sm_range *r = a->rows;
+  const uint32_t bytes = a->note->bytes;
+  for (uint32_t n = 0; n < warps; n++, w = sm_warp_after(w, 1)) {
+    struct sm_warp_addresses p;
+    if (!find_patterns(w, c->u, bytes, &p))
+      return n;
+    for (unsigned k = 0; k < 2; k++) {
+      const enum sm_pattern pattern = sm_pattern_of(p.halves, k);
+      const uint32_t size = pattern == SM_PATTERN_ROW ? SM_HALF * bytes : bytes;
+      if (pattern == SM_PATTERN_ANY || !is_inside(r, p.first[k], size) ||
+          !are_stamped(a, r->shadow, p.first[k] - r->gpu, size))
+        return n;
+    }
+  }
+  return warps;
+}
+
+/* Returns whether the first address of w has a stamp by which no check is needed. */
+static bool starts_stamped(const struct sm_access *a, const struct sm_warp *w) {
+  const struct sm_uop *u = a->u;
+  const uint32_t *lo = sm_file_at(w, u->s[0]), *base = sm_file_at(w, u->memory.uniform);
+  const uint64_t high = u->memory.narrow ? 0 : sm_file_at(w, u->s[0] + SM_REG_BYTES)[0];
+  const uint64_t at = (high << 32) + lo[0] + ((uint64_t)base[SM_LANES] << 32) + base[0] +
+                      (uint64_t)u->memory.offset;
+  return is_inside(a->rows, at, a->note->bytes) &&
+         sm_row_stamp(a->rows->shadow, at - a->rows->gpu) == sm_stamp_of(a);
+}
+
+uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
+                               const struct sm_note *note, uint32_t warps) {
+  enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
+  uint32_t stamped = 0;
+  c->u = u;
+  c->note = note;
+  c->clean = 0;
+  c->is_started = c->is_sequence = c->read_same = false;
+  if (note->access == SM_ACCESS_LOAD &&
+      (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC) &&
+      sm_lanes_of(w, u) == SM_ALL_LANES) {
+    start(c, w);
+    c->access.w = w;
+    if (c->access.rows && starts_stamped(&c->access, w))
+      stamped = count_stamped(c, w, warps);
+  }
+  c->left = c->warps = warps - stamped;
+  if (c->left > CHECKED && note->access == SM_ACCESS_LOAD)
+    c->read_same = read_same(sm_warp_after(w, stamped), u, note, c->left);
+  if (note->space == SM_SPACE_SHARED)
+    c->touch = sm_touch_by(w, u, note, false);
+  return stamped;
+}
+
+/* Returns whether the warps, from w on, access consecutive rows. */
+static bool is_sequence(struct sm_memory_check *c, const struct sm_warp *w) {
+  return c->warps > 1 && c->access.rows && c->row_lanes && sm_lanes_of(w, c->u) == SM_ALL_LANES &&
+         find_sequence(&c->access, w, c->warps, &c->next);
 }
 
 static inline void set_warp(struct sm_memory_check *c, struct sm_warp *w) {
@@ -771,11 +838,11 @@ uint32_t sm_check_next_rows(struct sm_memory_check *c, struct sm_warp *w, uint64
 uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
                        uint64_t *origin, uint32_t m) {
   const struct sm_note *note = c->note;
-  if (!c->is_started) {
+  if (!c->is_started)
     start(c, w);
-    c->is_sequence = c->is_sequence && !data;
-    if (c->is_sequence)
-      return sm_check_next_rows(c, w, origin);
+  if (c->left + 1 == c->warps && !data && is_sequence(c, w)) {
+    c->is_sequence = true;
+    return sm_check_next_rows(c, w, origin);
   }
   set_warp(c, w);
   c->data = data;

@@ -40,9 +40,7 @@ void sm_check_order(struct sm_warp *w, const struct sm_note *note) {
 }
 
 static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touch *t) {
-  const struct sm_grid *grid = a->w->cta->grid;
-  const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
-  if (!a->global || t->cta - grid->first_number >= ctas)
+  if (!a->global || !sm_is_of_grid(a, t))
     return true; /* of an earlier grid, or of a CTA that used this shared memory before */
   return atomic_load_explicit(&released[t->cta % RELEASES], memory_order_relaxed) > t->time &&
          a->w->cta->shadow->acquired > t->time;
@@ -98,9 +96,7 @@ static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, boo
 /* Returns whether the texture units read what a store of their own grid wrote. They may not see it
  * even if it is ordered before the read (docs/hardware/textures.md 4.3). */
 static bool is_unseen(const struct sm_access *a, const struct sm_touch *writer, uint32_t mask) {
-  const struct sm_grid *g = a->w->cta->grid;
-  return a->by_units && sm_touch_bytes(writer) & mask &&
-         writer->cta - g->first_number < (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+  return a->by_units && sm_touch_bytes(writer) & mask && sm_is_of_grid(a, writer);
 }
 
 static void report_unseen(const struct sm_access *a, const struct sm_touch *t) {

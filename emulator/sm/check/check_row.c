@@ -1,6 +1,11 @@
 /* Check mode: whole rows of global memory. Most accesses of a warp are to consecutive words, so the
  * records of 16 words differ in the work-item only. A row has them once, until somebody accesses a
- * part of it, or records differ in another way. Then the row is split: each word has its cell. */
+ * part of it, or records differ in another way. Then the row is split: each word has its cell.
+ *
+ * Some rows are read by many CTAs, as those of the factors of a matrix product. Once two CTAs have
+ * read a whole row that nothing has written in this grid, every later write races with one of these
+ * reads, unless both CTAs have released since. So further reads until the next release are not
+ * recorded. The stamp of the row says so: it is that of the grid and of the number of releases. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -50,12 +55,35 @@ void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset) {
   use_cells(shadow, offset);
 }
 
+/* --- stamps ------------------------------------------------------------------------- */
+
+static void set_stamp(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                      uint64_t offset) {
+  __atomic_store_n(&shadow->stamps[offset / SM_ROW_BYTES], sm_stamp_of(a), __ATOMIC_RELAXED);
+  shadow->rows[offset / SM_ROW_BYTES].is_stamped = true;
+}
+
+/* Returns whether a recorded read of a whole word races with every write of another CTA, unless it
+ * is released later. */
+static bool is_plain_read(const struct sm_access *a, const struct sm_touch *t) {
+  enum { OTHERS = SM_TOUCH_STRONG | SM_TOUCH_COMPARES | SM_TOUCH_VALUED | SM_TOUCH_REPEATS };
+  return sm_is_of_grid(a, t) && t->time == a->touch.time && sm_touch_bytes(t) == ALL_BYTES &&
+         !(t->by & OTHERS);
+}
+
+/* Returns whether two CTAs have read, and none has written. */
+static bool have_two_read(const struct sm_access *a, const struct sm_touch *reader,
+                          const struct sm_touch *writer) {
+  return is_plain_read(a, &reader[0]) && is_plain_read(a, &reader[1]) &&
+         reader[0].cta != reader[1].cta && !(sm_touch_bytes(writer) && sm_is_of_grid(a, writer));
+}
+
 /* Returns whether a recorded access cannot race with any later one, because its grid has ended. */
 static bool is_over(const struct sm_access *a, const struct sm_touch *t) {
-  const struct sm_grid *g = a->w->cta->grid;
+  const struct sm_watch *watch = a->w->cta->grid->watch;
   return !sm_touch_bytes(t) ||
-         (atomic_load_explicit(&g->watch->unfinished_grids, memory_order_relaxed) <= 1 &&
-          t->cta - g->first_number >= (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]);
+         (atomic_load_explicit(&watch->unfinished_grids, memory_order_relaxed) <= 1 &&
+          !sm_is_of_grid(a, t));
 }
 
 /* Drops the records of a split row if all are over. Returns false if one is not. */
@@ -100,6 +128,20 @@ static void set_written(uint8_t *written) {
   const uint64_t each = UINT64_MAX / UINT8_MAX;
   for (unsigned k = 0; k < SM_ROW_BYTES; k += sizeof each)
     __atomic_store_n((uint64_t *)(void *)(written + k), each, __ATOMIC_RELAXED);
+}
+
+/* Sets the stamp of a split row if two CTAs have read all of it and none has written it. */
+static __attribute__((noinline)) void stamp_cells(const struct sm_access *a,
+                                                  const struct sm_memory_shadow *shadow,
+                                                  uint64_t offset, const uint8_t *written) {
+  const struct sm_cell *cell = cells_at(shadow, offset);
+  /* From the last one: others may be reading the words in turn. */
+  for (unsigned k = SM_ROW_WORDS; k--;)
+    if (!have_two_read(a, cell[k].reader, &cell[k].writer))
+      return;
+  offset -= offset % SM_ROW_BYTES;
+  if (written_bytes(written ? written + offset : NULL) == WRITTEN_ALL)
+    set_stamp(a, shadow, offset);
 }
 
 /* Returns whether an access can be added to those that have read the row. */
@@ -174,10 +216,18 @@ static inline bool access_row(const struct sm_access *a, const struct sm_memory_
   __builtin_prefetch(row + AHEAD, 1);
   if (a->is_write)
     __builtin_prefetch(&row[AHEAD].value, 1);
+  if (a->is_write)
+    sm_row_drop_stamp(shadow, offset);
+  else if (row->is_stamped && sm_row_stamp(shadow, offset) == sm_stamp_of(a))
+    return true;
   uint8_t *written = of_range ? of_range + offset : NULL;
   const enum written state = written_bytes(written);
   if (state == WRITTEN_SOME || (row->is_split && !join_row(a, shadow, offset)))
     return false;
+  if (!a->is_write && state == WRITTEN_ALL && have_two_read(a, row->reader, &row->writer)) {
+    set_stamp(a, shadow, offset);
+    return true;
+  }
   if (!a->is_write ? !row_load(a, row, now) : !row_store(a, row, now, state))
     return false;
   const uint32_t lanes = (1u << (SM_ROW_WORDS >> sm_touch_shift(now))) - 1;
@@ -211,35 +261,40 @@ bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *
   const unsigned words = a->bytes / SM_CELL_BYTES;
   struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
   now.by |= SM_TOUCH_BY_SEVERAL;
+  if (sm_row_stamp(shadow, offset) == sm_stamp_of(a))
+    return true;
   use_cells(shadow, offset);
+  bool have_read = true;
   for (unsigned k = 0; k < words; k++)
+    have_read &= have_two_read(a, cell[k].reader, &cell[k].writer);
+  if (have_read)
+    stamp_cells(a, shadow, offset, written);
+  for (unsigned k = 0; k < words && !have_read; k++)
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
       return false;
-  for (unsigned k = 0; k < words; k++)
+  for (unsigned k = 0; k < words && !have_read; k++)
     sm_add_reader(cell[k].reader, &now);
   *undefined = written && !sm_are_written(written + offset, a->bytes);
   return true;
 }
 
 /* Returns whether an atomic does not race with a recorded access, without a look at clocks. */
-static inline bool is_clear_of(const struct sm_access *a, const struct sm_touch *t, uint64_t ctas) {
-  return !sm_touch_bytes(t) || t->by & SM_TOUCH_STRONG ||
-         t->cta - a->w->cta->grid->first_number >= ctas;
+static inline bool is_clear_of(const struct sm_access *a, const struct sm_touch *t) {
+  return !sm_touch_bytes(t) || t->by & SM_TOUCH_STRONG || !sm_is_of_grid(a, t);
 }
 
 bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset) {
-  const struct sm_grid *grid = a->w->cta->grid;
-  const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
   const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
   if (written && !sm_are_written(written + offset, a->bytes))
     return false;
   use_cells(shadow, offset);
   for (unsigned k = 0; k < a->bytes / SM_CELL_BYTES; k++)
-    if (!is_clear_of(a, &cell[k].writer, ctas) || !is_clear_of(a, &cell[k].reader[0], ctas) ||
-        !is_clear_of(a, &cell[k].reader[1], ctas))
+    if (!is_clear_of(a, &cell[k].writer) || !is_clear_of(a, &cell[k].reader[0]) ||
+        !is_clear_of(a, &cell[k].reader[1]))
       return false;
+  sm_row_drop_stamp(shadow, offset);
   for (unsigned k = 0; k < a->bytes / SM_CELL_BYTES; k++) {
     cell[k].writer = sm_touch_by_lane(a, ALL_BYTES);
     cell[k].value = 0;
@@ -262,6 +317,8 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
     if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES) ||
         sm_follows_read(&cell[k].reader[0], &first))
       return false;
+  sm_row_drop_stamp(shadow, offset);
+  sm_row_drop_stamp(shadow, offset + (words - 1) * (uint64_t)SM_CELL_BYTES);
   struct sm_touch last = a->touch; /* the last of the lanes that read a word */
   last.by |=
       (a->w->index * SM_LANES + lanes - 1) | part << (SM_CELL_BYTES - a->bytes + SM_TOUCH_BYTES_AT);

@@ -36,6 +36,8 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   memset(s->lock_clock, 0, sizeof s->lock_clock);
   s->number =
       grid->first_number + cta->id[0] + grid->grid[0] * (cta->id[1] + grid->grid[1] * cta->id[2]);
+  s->first_number = grid->first_number;
+  s->ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
   s->acquired = 0;
   s->has_stored = false;
   memset(s->range, 0, sizeof s->range);

@@ -140,9 +140,10 @@ struct sm_cell {
 enum { SM_ROW_WORDS = SM_ROW_BYTES / SM_CELL_BYTES };
 struct sm_row {
   struct sm_touch writer, reader[2];
-  uint16_t words; /* mask of the words that writer has written */
-  bool is_split;  /* the records are in the cells instead */
-  bool is_used;   /* only written: row_at */
+  uint16_t words;      /* mask of the words that writer has written */
+  bool is_split : 1;   /* the records are in the cells instead */
+  bool is_stamped : 1; /* may have a stamp: check_row.c */
+  bool is_used;        /* only written: row_at */
   uint32_t value[SM_ROW_WORDS];
 };
 
@@ -185,7 +186,7 @@ struct sm_warp_addresses {
 struct sm_memory_check {
   const struct sm_uop *u;
   const struct sm_note *note;
-  uint32_t left;         /* warps that are not checked yet */
+  uint32_t warps, left;  /* number of warps, and those that are not checked yet */
   bool read_same;        /* all warps read the same memory */
   bool is_clean;         /* the check of the last warp found nothing, as it would for any other */
   uint32_t clean;        /* number of consecutive warps for which it was so */
@@ -258,6 +259,8 @@ struct sm_shadow {
   uint64_t *shared_origin, *local_origin;
   size_t shared_origin_bytes, local_origin_bytes;
   uint32_t number;        /* number of the CTA, counted over all grids */
+  uint32_t first_number;  /* that of the first CTA of the grid */
+  uint64_t ctas;          /* in the grid */
   uint32_t acquired;      /* when it last acquired the releases of other CTAs */
   uint32_t parameters_of; /* first_number of the grid whose parameters were found */
   bool parameters_known;
@@ -365,9 +368,10 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 /* Waits for scoreboards: drops the records of the instructions that set them. */
 void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 
-/* Starts the check of a memory instruction of warps, from w on, that have the same records. */
-void sm_check_memory_start(struct sm_memory_check *c, const struct sm_warp *w,
-                           const struct sm_uop *u, const struct sm_note *note, uint32_t warps);
+/* Starts the check of a memory instruction of warps, from w on, that have the same records. Returns
+ * how many of them, from the first one on, need no check. */
+uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
+                               const struct sm_note *note, uint32_t warps);
 /* Ends the check. */
 void sm_check_memory_end(struct sm_memory_check *c);
 
@@ -438,6 +442,11 @@ static inline struct sm_touch sm_touch_by_lane(const struct sm_access *a, uint32
   struct sm_touch t = a->touch;
   t.by |= (a->w->index * SM_LANES + a->lane) | bytes << SM_TOUCH_BYTES_AT;
   return t;
+}
+/* Returns whether a CTA of the grid has made a recorded access. */
+static inline bool sm_is_of_grid(const struct sm_access *a, const struct sm_touch *t) {
+  const struct sm_shadow *s = a->w->cta->shadow;
+  return t->cta - s->first_number < s->ctas;
 }
 void sm_check_race(struct sm_access *access, struct sm_cell *cell, const struct sm_part *part);
 /* Returns whether an access races with the recorded access t to some bytes of mask. */
@@ -545,6 +554,22 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
  * to be checked: it may race, or reads a byte that was never written. The caller holds the lock. */
 bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset);
+/* Returns the stamp of a row, which means that reads with the same stamp need no check. */
+static inline uint64_t sm_row_stamp(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  return __atomic_load_n(&shadow->stamps[offset / SM_ROW_BYTES], __ATOMIC_RELAXED);
+}
+/* Returns the stamp of an access. It is not 0. */
+static inline uint64_t sm_stamp_of(const struct sm_access *a) {
+  return (uint64_t)a->w->cta->shadow->first_number << 32 | a->touch.time;
+}
+/* Removes the stamp of a row before an access that changes its records. The caller holds the
+ * lock. */
+static inline void sm_row_drop_stamp(const struct sm_memory_shadow *shadow, uint64_t offset) {
+  struct sm_row *row = &shadow->rows[offset / SM_ROW_BYTES];
+  if (row->is_stamped)
+    __atomic_store_n(&shadow->stamps[offset / SM_ROW_BYTES], 0, __ATOMIC_RELAXED);
+  row->is_stamped = false;
+}
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 

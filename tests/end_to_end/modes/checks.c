@@ -21,6 +21,7 @@ struct fault_case {
   const char *expected[5];
   cl_mem_flags flags; /* of p */
   bool unwritten;     /* p and q; else zeros */
+  unsigned launches;  /* one if 0 */
 };
 
 static const struct fault_case cases[] = {
@@ -799,6 +800,214 @@ static const struct fault_case cases[] = {
      2048,
      false,
      {NULL}},
+    {"write of rows that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = p[l]; q[get_global_id(0)] = s; barrier(CLK_GLOBAL_MEM_FENCE);\n"
+     "  if (g == end) p[l] = s + n; }",
+     3,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of a word that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = 0; for (int j = 0; j < 16; j++) s += p[j];\n"
+     "  q[get_global_id(0)] = s; if (g == end && l == 5) p[n] = s + 1; }",
+     3,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of a byte that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = p[l]; q[get_global_id(0)] = s; if (g == end && l == 5) ((global char *)p)[n] = 1; "
+     "}",
+     7,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"atomic on a word that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = p[l]; q[get_global_id(0)] = s; if (g == end && l == 5) atomic_add(p + n, 1); }",
+     7,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of rows that all groups have read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  local int last; int s = p[l]; q[get_global_id(0)] = s; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (l == 0) { asm volatile(\"membar.gl;\" ::: \"memory\");\n"
+     "    last = atomic_inc(p + 256) == end; }\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); if (last) p[l] = s + n; }",
+     3,
+     4096,
+     64,
+     16384,
+     false,
+     {NULL}},
+    {"write of rows that not all groups have released", /* the first two read at the same time */
+     NULL,
+     "#define WAIT(at, count) for (int j = 0; j < 100000 && *(volatile global int *)(at) < count; "
+     "j++)\n"
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  local int turn; int l = get_local_id(0), end = get_num_groups(0) - 1;\n"
+     "  if (l == 0) turn = atomic_inc(q + n);\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (turn == 8) WAIT(q + n + 2, 2);\n"
+     "  if (turn == end) WAIT(q + n + 3, 1);\n"
+     "  q[get_global_id(0)] = turn < 2 || turn == 8 ? p[l & 31] : 0;\n"
+     "  barrier(CLK_GLOBAL_MEM_FENCE);\n"
+     "  if (turn < 2) {\n"
+     "    if (l == 0) atomic_inc(q + n + 1);\n"
+     "    WAIT(q + n + 1, 2);\n"
+     "    asm volatile(\"membar.gl;\" ::: \"memory\");\n"
+     "    if (l == 0) atomic_inc(q + n + 2); }\n"
+     "  if (turn == 8 && l == 0) atomic_inc(q + n + 3);\n"
+     "  if (turn == end && l < 32) p[l] = 1; }",
+     4096,
+     4096,
+     64,
+     4100 * 4,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of rows that another group reads", /* before the write */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0);\n"
+     "  int s = p[l & 31]; q[get_global_id(0)] = s;\n"
+     "  barrier(CLK_GLOBAL_MEM_FENCE);\n"
+     "  if (g > 0) atomic_add(q + n, 1);\n"
+     "  for (int j = 0; j < 100000 && !*(volatile global int *)(q + n); j++);\n"
+     "  if (g == 0 && l < 32) p[l] = 1; }",
+     512,
+     512,
+     256,
+     513 * 4,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the", "of group ("}},
+    {"write of rows that an earlier grid has read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  local int turn; int l = get_local_id(0), groups = get_num_groups(0);\n"
+     "  if (l == 0) turn = atomic_inc(q + n);\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (turn <= groups) q[get_global_id(0)] = p[l & 31];\n"
+     "  if (turn == 2 * groups - 1 && l < 32) p[l] = 1; }",
+     4096,
+     4096,
+     64,
+     4097 * 4,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("},
+     .launches = 2},
+    {"write of a word in a row that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  q[get_global_id(0)] = g < end / 2 ? p[0] : g < end ? p[n] : 0;\n"
+     "  if (g == end && l == 0) p[n] = 1; }",
+     5,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of a row after one that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  q[get_global_id(0)] = g < end / 2 ? p[l & 15] : g < end ? p[8 + (l & 15)] : 0;\n"
+     "  if (g == end && l == 0) p[n] = 1; }",
+     20,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"write of a column after a row that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  q[get_global_id(0)] = g < end / 2 ? p[l & 15] : g < end ? p[(l & 15) * 16] : 0;\n"
+     "  if (g == end && l == 0) p[n] = 1; }",
+     48,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read", "of group ("}},
+    {"atomic on rows with volatile reads",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = g < 3 ? *(volatile global int *)(p + l) : g == end / 2 ? p[l] : 0;\n"
+     "  q[get_global_id(0)] = s; if (g == end) atomic_add(p + l, 1); }",
+     3,
+     16384,
+     64,
+     65536,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the read",
+      "of group (127,0,0)"}},
+    {"read of rows that some groups have acquired",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  if (g == 0) { p[l] = 1; asm volatile(\"membar.gl;\" ::: \"memory\");\n"
+     "    barrier(CLK_GLOBAL_MEM_FENCE); if (l == 0) atomic_inc(q + n); }\n"
+     "  if (g > end - 9 && g < end)\n"
+     "    for (int j = 0; j < 100000 && !*(volatile global int *)(q + n); j++);\n"
+     "  if (g > end - 9) q[get_global_id(0)] = p[l & 31]; }",
+     16384,
+     16384,
+     64,
+     16385 * 4,
+     false,
+     {"kernel k +0x", "LDG", "data race on global memory", "is not ordered after the write",
+      "of group (0,0,0)"}},
+    {"unwritten rows that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s; asm volatile(\"ld.global.b32 %0, [%1];\" : \"=r\"(s) : \"l\"(p + l));\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); if (g == end) q[l] = s; }",
+     3,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "uninitialised global memory", "of group (63,0,0)"},
+     .unwritten = true},
+    {"unwritten words that all groups read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), end = get_num_groups(0) - 1;\n"
+     "  int s = 0, t; for (int j = 0; j < 16; j++) {\n"
+     "    asm volatile(\"ld.global.b32 %0, [%1];\" : \"=r\"(t) : \"l\"(p + j)); s += t; }\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); if (g == end) q[l] = s; }",
+     3,
+     4096,
+     64,
+     16384,
+     false,
+     {"kernel k +0x", "uninitialised global memory", "of group (63,0,0)"},
+     .unwritten = true},
     {"lock",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) {\n"
@@ -1128,9 +1337,10 @@ static void run(const struct fault_case *c) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof p, &p), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 1, sizeof c->n, &c->n), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 2, sizeof q, &q), CL_SUCCESS);
-  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &c->global,
-                                  c->local ? &c->local : NULL, 0, NULL, NULL),
-           CL_SUCCESS);
+  for (unsigned k = 0; k == 0 || k < c->launches; k++)
+    CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &c->global,
+                                    c->local ? &c->local : NULL, 0, NULL, NULL),
+             CL_SUCCESS);
   const cl_int error = clFinish(opencl.queue);
   CHECK_CL(clReleaseMemObject(p), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(q), CL_SUCCESS);
