@@ -160,6 +160,7 @@ struct sm_worker {
 
 struct sm_insn;
 struct sm_note;
+struct sm_marking;
 
 /* The pattern of 16 addresses, or other words. */
 enum sm_pattern { SM_PATTERN_ANY, SM_PATTERN_SAME, SM_PATTERN_ROW /* consecutive elements */ };
@@ -180,6 +181,8 @@ struct sm_core {
   /* Finds the patterns of addresses, whose low and high words are in registers, with elements of a
    * number of bytes. */
   struct sm_halves (*halves)(const uint32_t *lo, const uint32_t *hi, uint32_t bytes);
+  /* Marks words of shared memory. Returns 0 if the access cannot race: check/mark.h. */
+  uint32_t (*mark)(uint32_t *mark, const struct sm_marking *marking);
   /* Runs the current group from u until an event. */
   void (*run)(struct sm_warp *warp, const struct sm_uop *u, uint32_t warps);
 };

@@ -438,7 +438,8 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t war
     check_uses(w, u, note, w->records, m);
   else if (note->space == SM_SPACE_NONE && !is_irregular(note))
     return;
-  const uint32_t checked = sm_check_memory_start(&memory, w, u, note, warps);
+  const uint32_t checked =
+      sm_check_memory_start(&memory, w, u, note, warps, !(state & SM_PLACE_UNDEFINED));
   for (uint32_t k = 0; k < checked; k++)
     t[k] = (struct taint){0};
   if (sm_is_memory(note->space) && m && !(state & SM_PLACE_UNDEFINED))

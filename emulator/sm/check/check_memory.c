@@ -666,13 +666,10 @@ static bool have_same_addresses(const struct sm_warp *v, const struct sm_warp *w
           are_same(sm_file_at(v, low + SM_REG_BYTES), sm_file_at(w, low + SM_REG_BYTES)));
 }
 
-/* Returns whether all warps of a batch read the same memory by a load. w is the first one. */
+/* Returns whether warps, from w on, read the same global memory. */
 static bool read_same(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                       uint32_t warps) {
-  if (note->strong || note->handler == SM_H_ldsm ||
-      (note->space != SM_SPACE_GLOBAL && note->space != SM_SPACE_SHARED) ||
-      (note->space == SM_SPACE_GLOBAL && w->cta->shadow->has_stored) ||
-      sm_lanes_of(w, u) != SM_ALL_LANES)
+  if (note->strong || note->space != SM_SPACE_GLOBAL || w->cta->shadow->has_stored)
     return false;
   for (uint32_t k = 1; k < warps; k++)
     if (!have_same_addresses(w, sm_warp_after(w, k), u))
@@ -769,28 +766,33 @@ static bool starts_stamped(const struct sm_access *a, const struct sm_warp *w) {
          sm_row_stamp(a->rows->shadow, at - a->rows->gpu) == sm_stamp_of(a);
 }
 
+/* Returns whether an instruction of all lanes may read memory with stamps. */
+static bool may_read_stamped(const struct sm_note *note) {
+  return note->access == SM_ACCESS_LOAD &&
+         (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC);
+}
+
 uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
-                               const struct sm_note *note, uint32_t warps) {
+                               const struct sm_note *note, uint32_t warps, bool is_defined) {
   enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
-  uint32_t stamped = 0;
+  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
+  uint32_t done = 0;
   c->u = u;
   c->note = note;
   c->clean = 0;
   c->is_started = c->is_sequence = c->read_same = false;
-  if (note->access == SM_ACCESS_LOAD &&
-      (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC) &&
-      sm_lanes_of(w, u) == SM_ALL_LANES) {
+  if (note->space == SM_SPACE_SHARED) {
+    c->touch = sm_touch_by(w, u, note, false);
+    done = m && is_defined ? sm_shared_log(c, w, warps, m) : 0;
+  } else if (m == SM_ALL_LANES && may_read_stamped(note)) {
     start(c, w);
     c->access.w = w;
-    if (c->access.rows && starts_stamped(&c->access, w))
-      stamped = count_stamped(c, w, warps);
+    done = c->access.rows && starts_stamped(&c->access, w) ? count_stamped(c, w, warps) : 0;
+    c->read_same =
+        warps - done > CHECKED && read_same(sm_warp_after(w, done), u, note, warps - done);
   }
-  c->left = c->warps = warps - stamped;
-  if (c->left > CHECKED && note->access == SM_ACCESS_LOAD)
-    c->read_same = read_same(sm_warp_after(w, stamped), u, note, c->left);
-  if (note->space == SM_SPACE_SHARED)
-    c->touch = sm_touch_by(w, u, note, false);
-  return stamped;
+  c->left = c->warps = warps - done;
+  return done;
 }
 
 /* Returns whether the warps, from w on, access consecutive rows. */

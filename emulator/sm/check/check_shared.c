@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/sm/check/mark.h"
 #include "emulator/sm/check/watch.h"
 
-/* Parts of a mark: the phase is a multiple of PHASE. The owner is OWNER if several work-items have
- * accessed the word. */
-enum { OWNER = 0x7ff, WRITE = 0x800, PHASE = 0x1000 };
-/* The owner of an access by several work-items, which no mark has. */
-enum { SEVERAL = SM_MAX_THREADS };
 enum { LOG = 2048 };
+/* With a logged access for so many bytes of shared memory, it is worth to look at all of it. */
+enum { SOUGHT_BYTES = 256 };
 static const uint32_t LAST_PHASE = 0x7fff0000u;
 
 static void forget_phases(struct sm_shadow *s) {
@@ -28,7 +26,7 @@ static void forget_phases(struct sm_shadow *s) {
 static void next_phase(struct sm_shadow *s) {
   if (s->phase >= LAST_PHASE)
     forget_phases(s);
-  s->phase += PHASE;
+  s->phase += SM_MARK_PHASE;
   s->logged = 0;
 }
 
@@ -127,31 +125,28 @@ static bool is_arrival(const struct sm_note *note) {
   return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
 }
 
-/* Returns the mark of a word that has no other access in its phase. write is WRITE or 0. */
-static inline uint32_t only_mark(uint32_t phase, uint32_t owner, uint32_t write) {
-  return phase | (owner == SEVERAL ? OWNER : owner) | write;
-}
-
-/* Marks the access of a word by a work-item, or by SEVERAL. write is WRITE or 0. Returns 0 if it
- * cannot race with those that the mark has. Without branches, so that loops become vectors. */
-static inline uint32_t mark_word(uint32_t *mark, uint32_t phase, uint32_t owner, uint32_t write) {
-  const uint32_t old = *mark, only = only_mark(phase, owner, write);
-  const uint32_t is_old = (uint32_t)((int32_t)(old - phase) >> 31); /* all ones or 0 */
-  const uint32_t is_other = (uint32_t)((int32_t)(0 - ((old ^ owner) & OWNER)) >> 31) & ~is_old;
-  *mark = (is_old & only) | (~is_old & old) | (is_other & OWNER) | write;
-  return is_other & (old | write) & WRITE;
+/* Returns whether all bytes of shared memory are written. Looks for it once in each phase, until it
+ * is so. */
+static bool is_all_written(const struct sm_warp *w) {
+  struct sm_shadow *s = w->cta->shadow;
+  if (!s->all_written && s->sought_in != s->phase) {
+    s->sought_in = s->phase;
+    s->all_written =
+        !(w->shared_bytes % SM_CELL_BYTES) && sm_are_written(s->shared_defined, w->shared_bytes);
+  }
+  return s->all_written;
 }
 
 /* Marks the access of a lane. Returns false if it may race, or reads bytes that are not written. */
 static bool mark_lane(struct sm_shadow *s, uint32_t at, uint32_t bytes, uint32_t owner,
                       bool is_write) {
-  const uint32_t write = is_write ? WRITE : 0, only = only_mark(s->phase, owner, write);
-  bool is_good = is_write || sm_are_written(s->shared_defined + at, bytes);
+  const uint32_t write = is_write ? SM_MARK_WRITE : 0, only = sm_only_mark(s->phase, owner, write);
+  bool is_good = is_write || s->all_written || sm_are_written(s->shared_defined + at, bytes);
   for (uint32_t k = at / SM_CELL_BYTES; k <= (at + bytes - 1) / SM_CELL_BYTES; k++)
     if (s->mark[k] < s->phase)
       s->mark[k] = only;
     else if (s->mark[k] != only)
-      is_good &= !mark_word(&s->mark[k], s->phase, owner, write);
+      is_good &= !sm_mark_word(&s->mark[k], s->phase, owner, write);
   return is_good;
 }
 
@@ -172,7 +167,7 @@ static uint8_t find_runs(const struct sm_warp *w, const struct sm_uop *u, uint32
     const uint32_t first = (a[k * SM_HALF] << scale) + uniform_term(w, u);
     const bool is_row = sm_pattern_of(h, k) == SM_PATTERN_ROW;
     run[k] = (struct sm_words){first, is_row ? SM_HALF * bytes : bytes,
-                               is_row ? w->index * SM_LANES + k * SM_HALF : SEVERAL};
+                               is_row ? w->index * SM_LANES + k * SM_HALF : SM_MARK_SEVERAL};
     if (sm_pattern_of(h, k) == SM_PATTERN_ANY || first & (bytes - 1) ||
         (uint64_t)first + run[k].bytes > w->shared_bytes || (is_write && !is_row))
       return 0;
@@ -181,7 +176,7 @@ static uint8_t find_runs(const struct sm_warp *w, const struct sm_uop *u, uint32
     return 0;
   if (run[0].at != run[1].at || run[0].bytes != run[1].bytes)
     return 2;
-  run[0].owner = SEVERAL;
+  run[0].owner = SM_MARK_SEVERAL;
   return 1;
 }
 
@@ -189,28 +184,15 @@ static uint8_t find_runs(const struct sm_warp *w, const struct sm_uop *u, uint32
  * bytes that are not written. */
 static bool mark_run(struct sm_shadow *s, const struct sm_words *run, unsigned shift,
                      bool is_write) {
-  const uint32_t each = SM_WRITTEN * (UINT32_MAX / UINT8_MAX), write = is_write ? WRITE : 0;
-  const uint32_t *defined = (const uint32_t *)(const void *)(s->shared_defined + run->at);
-  const uint32_t words = run->bytes / SM_CELL_BYTES, phase = s->phase, first = run->owner;
-  const uint32_t index = first == SEVERAL ? 0 : UINT32_MAX;
-  const uint32_t only = only_mark(phase, first, write);
-  uint32_t *mark = &s->mark[run->at / SM_CELL_BYTES], missing = 0, others = 0, races = 0;
-  if (words < SM_HALF)
-    return mark_lane(s, run->at, run->bytes, first, is_write);
-  for (uint32_t k = 0; k < words; k += SM_HALF) {
-    FOR_HALF
-    missing |= defined[k + i] ^ each;
-    FOR_HALF
-    others |= ((mark[k + i] | write) ^ (only + ((k + i) >> shift & index))) &
-              ~(uint32_t)((int32_t)(mark[k + i] - phase) >> 31);
-  }
-  for (uint32_t k = 0; k < words && !others; k += SM_HALF)
-    FOR_HALF
-  mark[k + i] = only + ((k + i) >> shift & index);
-  for (uint32_t k = 0; k < words && others; k += SM_HALF)
-    FOR_HALF
-  races |= mark_word(&mark[k + i], phase, first + ((k + i) >> shift & index), write);
-  return !races && (is_write || !missing);
+  const struct sm_marking m = {.words = run->bytes / SM_CELL_BYTES,
+                               .phase = s->phase,
+                               .owner = run->owner,
+                               .shift = shift,
+                               .write = is_write ? SM_MARK_WRITE : 0};
+  if (m.words < SM_HALF)
+    return mark_lane(s, run->at, run->bytes, run->owner, is_write);
+  return !sm_core()->mark(&s->mark[run->at / SM_CELL_BYTES], &m) &&
+         (is_write || s->all_written || sm_are_written(s->shared_defined + run->at, run->bytes));
 }
 
 /* Returns the lanes whose store changes a part of memory. */
@@ -259,18 +241,6 @@ static void find_addresses(const struct sm_warp *w, const struct sm_uop *u, stru
   const uint32_t *a = sm_file_at(w, u->s[0]), scale = u->memory.scale, term = uniform_term(w, u);
   FOR_LANES
   at->l[i] = (a[i] << scale) + term;
-}
-
-/* Returns whether all bytes of shared memory are written. Looks for it once in each phase, until it
- * is so. */
-static bool is_all_written(const struct sm_warp *w) {
-  struct sm_shadow *s = w->cta->shadow;
-  if (!s->all_written && s->sought_in != s->phase) {
-    s->sought_in = s->phase;
-    s->all_written =
-        !(w->shared_bytes % SM_CELL_BYTES) && sm_are_written(s->shared_defined, w->shared_bytes);
-  }
-  return s->all_written;
 }
 
 /* Returns whether the accesses of the lanes of m are aligned and in range. */
@@ -366,43 +336,109 @@ static bool repeats_read(const struct sm_warp *w, const struct sm_shadow *s, str
   return true;
 }
 
-bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                   const struct sm_touch *touch, uint32_t m) {
+/* Notes that w accesses shared memory at its present clock. */
+static inline void note_access(const struct sm_warp *w) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  ws->accessed = ws->clock[w->index] + 1;
+}
+
+/* Starts a record of an access at the end of the log, which has space for two. */
+static inline struct sm_logged *start_log(struct sm_warp *w, const struct sm_memory_check *c) {
   struct sm_shadow *s = w->cta->shadow;
-  const bool is_write = note->access == SM_ACCESS_STORE;
-  if (note->strong) {
-    if (s->logged)
-      enter_log(w->cta, u); /* before memory loses the values of its stores */
-    return is_good_atomic(w, u, note, m);
-  }
-  if ((!is_write && note->access != SM_ACCESS_LOAD) || !s->log)
-    return false;
-  if (s->logged == LOG)
-    enter_log(w->cta, u);
+  if (s->logged >= LOG - 1)
+    enter_log(w->cta, c->u);
   struct sm_logged *l = &s->log[s->logged];
-  l->is_write = is_write;
-  l->bytes = note->bytes;
-  l->runs = m == SM_ALL_LANES ? find_runs(w, u, note->bytes, is_write, l->run) : 0;
+  l->is_write = c->note->access == SM_ACCESS_STORE;
+  l->bytes = c->note->bytes;
+  return l;
+}
+
+/* Records an access of the lanes of m. Returns false if each lane has to be checked. Marks that it
+ * has already set do not change the result of that. */
+static bool log_access(struct sm_warp *w, const struct sm_memory_check *c, uint32_t m) {
+  struct sm_shadow *s = w->cta->shadow;
+  struct sm_logged *l = start_log(w, c);
+  l->runs = m == SM_ALL_LANES ? find_runs(w, c->u, l->bytes, l->is_write, l->run) : 0;
   if (!l->runs) {
     struct sm_lanes *const at = &s->log_at[s->logged];
-    find_addresses(w, u, at);
-    if (!are_separate(w, at->l, m, note->bytes, is_write))
+    find_addresses(w, c->u, at);
+    if (!are_separate(w, at->l, m, l->bytes, l->is_write))
       return false;
   }
-  if (repeats_read(w, s, l, touch)) {
-    sm_shared_note(w);
+  if (repeats_read(w, s, l, &c->touch)) {
+    note_access(w);
     return true;
   }
   l->lanes = m;
-  l->is_write = is_write && find_changes(w, u, m, l);
+  if (s->logged * SOUGHT_BYTES >= w->shared_bytes)
+    is_all_written(w);
+  l->is_write = l->is_write && find_changes(w, c->u, m, l);
   if (!mark_access(w, l, m))
     return false;
-  sm_shared_note(w);
-  set_touch(w, &l->touch, touch);
+  note_access(w);
+  set_touch(w, &l->touch, &c->touch);
   s->logged++;
   if (l->is_write)
     set_written(s, l, m);
   return true;
+}
+
+/* Returns whether warps, from w on, have the same addresses. */
+static bool are_equal(const struct sm_warp *w, uint32_t warps, const struct sm_uop *u) {
+  const uint32_t *a = sm_file_at(w, u->s[0]);
+  for (uint32_t k = 1; k < warps; k++) {
+    const struct sm_warp *v = sm_warp_after(w, k);
+    const uint32_t *b = sm_file_at(v, u->s[0]);
+    if (a[0] != b[0] || a[SM_LANES - 1] != b[SM_LANES - 1] ||
+        uniform_term(v, u) != uniform_term(w, u) || memcmp(a, b, SM_LANES * sizeof *a) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* Records that warps, from w on, read the same memory: only the last two of them stay in the
+ * records. Returns false if each warp has to be checked. */
+static bool log_same(struct sm_warp *w, uint32_t warps, const struct sm_memory_check *c) {
+  struct sm_shadow *s = w->cta->shadow;
+  const struct sm_logged *first = start_log(w, c);
+  struct sm_logged l = *first;
+  l.lanes = SM_ALL_LANES;
+  l.runs = find_runs(w, c->u, l.bytes, false, l.run);
+  l.run[0].owner = l.run[1].owner = SM_MARK_SEVERAL;
+  if (!l.runs || !mark_access(w, &l, SM_ALL_LANES))
+    return false;
+  for (uint32_t k = 0; k < warps; k++)
+    note_access(sm_warp_after(w, k));
+  for (uint32_t k = warps - 2; k < warps; k++) {
+    const struct sm_warp *v = sm_warp_after(w, k);
+    struct sm_logged *to = &s->log[s->logged];
+    *to = l;
+    if (repeats_read(v, s, to, &c->touch))
+      continue;
+    set_touch(v, &to->touch, &c->touch);
+    s->logged++;
+  }
+  return true;
+}
+
+uint32_t sm_shared_log(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps,
+                       uint32_t m) {
+  const struct sm_shadow *s = w->cta->shadow;
+  const enum sm_access_kind access = c->note->access;
+  uint32_t count = 0;
+  if (c->note->strong && s->logged)
+    enter_log(w->cta, c->u); /* before memory loses the values of its stores */
+  if (c->note->strong)
+    while (count < warps && is_good_atomic(sm_warp_after(w, count), c->u, c->note, m))
+      count++;
+  if (c->note->strong || (access != SM_ACCESS_STORE && access != SM_ACCESS_LOAD) || !s->log)
+    return count;
+  if (access == SM_ACCESS_LOAD && warps > 1 && m == SM_ALL_LANES && are_equal(w, warps, c->u) &&
+      log_same(w, warps, c))
+    return warps;
+  while (count < warps && log_access(sm_warp_after(w, count), c, m))
+    count++;
+  return count;
 }
 
 /* --- one lane --------------------------------------------------------------------- */
@@ -426,14 +462,14 @@ bool sm_shared_access(struct sm_access *a) {
   if (s->logged)
     enter_log(a->w->cta, a->u);
   if (!a->strong)
-    sm_shared_note(a->w);
+    note_access(a->w);
   a->memory = a->w->shared + a->at;
   a->defined = defined;
   for (uint32_t done = 0; done < bytes && !a->strong;) {
     const struct sm_part p = sm_part_of(a->at, bytes, done);
     const uint64_t word = (a->at + done) / SM_CELL_BYTES;
     sm_check_race(a, &s->cell[word], &p);
-    mark_word(&s->mark[word], s->phase, owner, a->is_write ? WRITE : 0);
+    sm_mark_word(&s->mark[word], s->phase, owner, a->is_write ? SM_MARK_WRITE : 0);
     done += p.count;
   }
   if (!a->undefined && !is_arrival(a->note) && sm_are_written(defined, bytes))

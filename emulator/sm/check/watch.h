@@ -368,10 +368,11 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 /* Waits for scoreboards: drops the records of the instructions that set them. */
 void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 
-/* Starts the check of a memory instruction of warps, from w on, that have the same records. Returns
- * how many of them, from the first one on, need no check. */
+/* Starts the check of a memory instruction of warps, from w on, that have the same records.
+ * is_defined says that no place of it is undefined. Returns how many warps, from the first one on,
+ * need no more check. */
 uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
-                               const struct sm_note *note, uint32_t warps);
+                               const struct sm_note *note, uint32_t warps, bool is_defined);
 /* Ends the check. */
 void sm_check_memory_end(struct sm_memory_check *c);
 
@@ -518,16 +519,10 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes);
 void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. */
 bool sm_shared_access(struct sm_access *a);
-/* Records an access of the lanes of m at once. touch is its record, without thread, bytes and
- * clock. Returns false if each lane has to be checked. Marks that it has already set do not change
- * the result of that. */
-bool sm_shared_log(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                   const struct sm_touch *touch, uint32_t m);
-/* Notes that w accesses shared memory at its present clock. */
-static inline void sm_shared_note(const struct sm_warp *w) {
-  struct sm_warp_shadow *ws = sm_shadow_of(w);
-  ws->accessed = ws->clock[w->index] + 1;
-}
+/* Records the accesses of warps, from w on, which have the same records, in the lanes of m. Returns
+ * the number of warps before the first of which each lane has to be checked. */
+uint32_t sm_shared_log(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps,
+                       uint32_t m);
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */
 void sm_shared_barrier(struct sm_cta *cta);
 
@@ -592,13 +587,10 @@ static inline uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp
   uint32_t undefined = 0;
   c->left--;
   /* Two warps found nothing, and the last two will replace this one in the records. */
-  if (c->read_same && c->clean >= 2 && c->left >= 2) {
-    if (space == SM_SPACE_SHARED)
-      sm_shared_note(w);
+  if (c->read_same && c->clean >= 2 && c->left >= 2)
     return 0;
-  }
   c->is_clean = true;
-  if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(w, c->u, c->note, &c->touch, m)
+  if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(c, w, 1, m)
                 : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(w, c->u, c->note)
                                           : false))
     undefined =

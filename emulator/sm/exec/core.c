@@ -1,6 +1,8 @@
 /* Interpreter core: the loop, and the table of this build's handlers. */
 #include "emulator/sm/exec/core.h"
 
+#include "emulator/sm/check/mark.h"
+
 static void run_batch(struct sm_warp *w, const struct sm_uop *u, uint32_t warps) {
   while (u)
     u = u->handler(w, u, warps);
@@ -26,6 +28,12 @@ static struct sm_halves halves_of(const uint32_t *lo, const uint32_t *hi, uint32
   return (struct sm_halves){first, second, is_uniform};
 }
 
+static uint32_t mark_words(uint32_t *mark, const struct sm_marking *marking) {
+  const uint32_t races = sm_mark_words(mark, marking);
+  sm_clear_upper_halves();
+  return races;
+}
+
 #define SM_CORE_NAME SM_PASTE(sm_core, SM_BUILD)
 extern const struct sm_core SM_CORE_NAME;
 
@@ -38,5 +46,6 @@ const struct sm_core SM_CORE_NAME = {
         },
     .watch = watch,
     .halves = halves_of,
+    .mark = mark_words,
     .run = run_batch,
 };
