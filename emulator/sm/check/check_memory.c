@@ -50,22 +50,10 @@ static bool local_access(struct sm_access *a) {
   return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
-bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+/* Returns whether some words of private memory have a written byte in each lane. */
+static bool are_words_written(const uint8_t *defined, unsigned words) {
   enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
   const uint64_t all = UINT64_MAX / UINT8_MAX * ALL_BYTES;
-  const unsigned words = note->bytes / SM_CELL_BYTES;
-  const uint32_t *a = sm_file_at(w, u->s[0]);
-  uint64_t at = (uint32_t)((a[0] << u->memory.scale) + sm_file_at(w, u->memory.uniform)[0] +
-                           (uint32_t)u->memory.offset);
-  if (at % SM_CELL_BYTES || !words || note->access == SM_ACCESS_ATOMIC || !sm_is_uniform(a) ||
-      !find_local(w, &at, note->bytes))
-    return false;
-  uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
-                     at / SM_CELL_BYTES * SM_LANES;
-  if (note->access == SM_ACCESS_STORE) {
-    memset(defined, ALL_BYTES, words * (size_t)SM_LANES);
-    return true;
-  }
   uint64_t missing = 0;
   for (unsigned k = 0; k < words * SM_LANES; k += sizeof missing) {
     uint64_t some;
@@ -76,6 +64,29 @@ bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct
     if (!(defined[k] & ALL_BYTES))
       return false;
   return true;
+}
+
+uint32_t sm_local_rows(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps) {
+  enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
+  const struct sm_uop *u = c->u;
+  const uint32_t bytes = c->note->bytes, words = bytes / SM_CELL_BYTES;
+  const bool is_store = c->note->access == SM_ACCESS_STORE;
+  if (!words || c->note->access == SM_ACCESS_ATOMIC)
+    return 0;
+  for (uint32_t k = 0; k < warps; k++, w = sm_warp_after(w, 1)) {
+    const uint32_t *a = sm_file_at(w, u->s[0]);
+    uint64_t at = (uint32_t)((a[0] << u->memory.scale) + sm_file_at(w, u->memory.uniform)[0] +
+                             (uint32_t)u->memory.offset);
+    if (at % SM_CELL_BYTES || !sm_is_uniform(a) || !find_local(w, &at, bytes))
+      return k;
+    uint8_t *defined = w->cta->shadow->local_defined + (w->local - w->cta->local) / SM_CELL_BYTES +
+                       at / SM_CELL_BYTES * SM_LANES;
+    if (is_store)
+      memset(defined, ALL_BYTES, words * (size_t)SM_LANES);
+    else if (!are_words_written(defined, words))
+      return k;
+  }
+  return warps;
 }
 
 /* Checks the shared addresses to which LDGSTS copies. */
@@ -784,6 +795,8 @@ uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, con
   if (note->space == SM_SPACE_SHARED) {
     c->touch = sm_touch_by(w, u, note, false);
     done = m && is_defined ? sm_shared_log(c, w, warps, m) : 0;
+  } else if (note->space == SM_SPACE_LOCAL) {
+    done = m == SM_ALL_LANES && is_defined ? sm_local_rows(c, w, warps) : 0;
   } else if (m == SM_ALL_LANES && may_read_stamped(note)) {
     start(c, w);
     c->access.w = w;

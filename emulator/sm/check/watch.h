@@ -568,9 +568,10 @@ static inline void sm_row_drop_stamp(const struct sm_memory_shadow *shadow, uint
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 
-/* check_memory.c: checks accesses of all lanes to the same words of private memory, whose records
- * are beside each other. Returns false, and does nothing, if each lane has to be checked. */
-bool sm_local_rows(const struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+/* check_memory.c: checks the accesses of warps, from w on, whose lanes access the same words of
+ * private memory, whose records are beside each other. Returns the number of warps before the first
+ * of which each lane has to be checked. */
+uint32_t sm_local_rows(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps);
 /* Checks the accesses of the lanes of m, as sm_check_memory. */
 uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,
                        uint64_t *origin, uint32_t m);
@@ -591,7 +592,7 @@ static inline uint32_t sm_check_memory(struct sm_memory_check *c, struct sm_warp
     return 0;
   c->is_clean = true;
   if (data || !(space == SM_SPACE_SHARED  ? m && sm_shared_log(c, w, 1, m)
-                : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(w, c->u, c->note)
+                : space == SM_SPACE_LOCAL ? m == SM_ALL_LANES && sm_local_rows(c, w, 1)
                                           : false))
     undefined =
         c->is_sequence ? sm_check_next_rows(c, w, origin) : sm_check_warp(c, w, data, origin, m);
