@@ -18,9 +18,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { KERNELS = 64, STATEMENTS = 9, THREADS = 256, WORDS = 2 * THREADS, REPORTS = 4096 };
+enum { KERNELS = 96, STATEMENTS = 9, THREADS = 256, WORDS = 2 * THREADS, REPORTS = 8192 };
+/* The last kernels have this many groups, which access the same memory. */
+enum { SHARING = KERNELS / 3, GROUPS = 6 };
 
-static char source[1 << 16];
+static char source[1 << 17];
 static size_t length;
 static struct module *module;
 static uint64_t memory, out;
@@ -98,22 +100,62 @@ static const char *const harmless[] = {
     "for (int j = 0; j < 8; j++) a[j] = n;",
 };
 
+/* Statements of groups that share memory: reads of rows, parts of rows and single words, */
+static const char *const reads[] = {
+    "x += a[(I + %u / 16 * 16) % 512];",
+    "x += a[I % 32 + %u / 16 * 16];",
+    "x += a[I % 16 + %u / 16 * 16];",
+    "x += a[%u];",
+    "x += a[I % 32 * 16 + %u % 16];",
+    "for (int j = 0; j < 16; j++) y = y * 5 + a[j + %u / 16 * 16];",
+    "if (B == %u % 6) x += a[(I + %u) % 512];",
+    "if (I % 32 < %u % 32) x += a[(I + %u / 16 * 16) % 512];",
+    "x += ((char *)a)[%u * 4 + I % 32];",
+    "x += ((short *)a)[%u * 2 + I % 32];",
+    "x += ((int2 *)a)[%u / 32 * 8 + I % 32].y;",
+    "x += ((int4 *)a)[%u / 32 * 4 + I % 32].z;",
+    "x += ((int4 *)a)[%u / 4].z;",
+    "x += *(volatile int *)&a[I % 32 + %u / 16 * 16];",
+    "__syncthreads(); __threadfence(); __syncthreads();", /* a fence of a warp is that of its group
+                                                           */
+    "y = I & 32 ? x : y;",
+    "if (x > 1000) y += 3;",
+};
+/* and writes, by one of the groups or of the same value. */
+static const char *const writes[] = {
+    "if (B == %u % 6) a[%u] = y + 7;",
+    "if (B == %u % 6) a[(I + %u) % 512] = y;",
+    "if (B == %u % 6 && I == %u) ((char *)a)[%u] = 9;",
+    "if (B == %u % 6 && I < 32) atomicAdd(&a[%u + I], 9);",
+    "if (B == %u % 6 && I < 32) *(int4 *)&a[%u / 16 * 16 + I * 4] = make_int4(y, 3, x, 3);",
+    "if (B == %u % 6 && I == %u) atomicCAS(&a[%u], 0, 9);",
+    "a[%u] = n;",
+    "if (B == %u % 6 && I < 64) a[%u / 16 * 16 + I] = 0;",
+};
+
+static const char *choose(bool shares) {
+  if (shares)
+    return below(40) ? reads[below(COUNT(reads))] : writes[below(COUNT(writes))];
+  return below(64) ? statements[below(COUNT(statements))] : races[below(COUNT(races))];
+}
+
+static bool is_sharing(unsigned k) {
+  return k >= KERNELS - SHARING;
+}
+
 static void write_kernels(void) {
-  put("#define I (int)threadIdx.x\n");
+  put("#define I (int)threadIdx.x\n#define B (int)blockIdx.x\n");
   for (unsigned k = 0; k < KERNELS; k++) {
     put("extern \"C\" __global__ void k%u(int *a, int *o, int n) { __shared__ int s[%u];\n"
-        "  int x = n, y = I; o += blockIdx.x * %u; a += blockIdx.x * %u; s[I] = I; s[I + %u] = n; "
-        "__syncthreads();\n",
-        k, WORDS, THREADS, WORDS, THREADS);
+        "  int x = n, y = I; o += B * %u; a += B * %u; s[I] = I; s[I + %u] = n; __syncthreads();\n",
+        k, WORDS, THREADS, is_sharing(k) ? 0 : WORDS, THREADS);
     /* The first kernels have one statement, whose result is known. */
     const char *const only = k < COUNT(races)                     ? races[k]
                              : k - COUNT(races) < COUNT(harmless) ? harmless[k - COUNT(races)]
                                                                   : NULL;
     for (unsigned n = 0; n < (only ? 1 : STATEMENTS); n++) {
       put("  ");
-      const char *const statement = only        ? only
-                                    : below(64) ? statements[below(COUNT(statements))]
-                                                : races[below(COUNT(races))];
+      const char *const statement = only ? only : choose(is_sharing(k));
       for (const char *c = statement; *c; c++)
         if (c[0] == '%' && c[1] == 'u')
           put("%u", below(256)), c++;
@@ -170,7 +212,7 @@ static void run(unsigned k, bool together, struct reports *found) {
     uint64_t memory, out;
     int n;
   } parameters = {memory, out, 5};
-  const struct launch launch = {.grid = {2, 1, 1},
+  const struct launch launch = {.grid = {is_sharing(k) ? GROUPS : 2, 1, 1},
                                 .block = {THREADS, 1, 1},
                                 .params = &parameters,
                                 .param_bytes = sizeof parameters};
@@ -179,9 +221,10 @@ static void run(unsigned k, bool together, struct reports *found) {
   snprintf(name, sizeof name, "k%u", k);
   memset(found, 0, sizeof *found);
   memset(module_host(module, memory), 0, 2 * WORDS * sizeof(int));
-  memset(module_host(module, out), 0, 2 * THREADS * sizeof(int));
+  memset(module_host(module, out), 0, GROUPS * THREADS * sizeof(int));
   module_mark(module, memory, 2 * WORDS * sizeof(int), true);
-  module_mark(module, memory + k % 7 * THREADS, 4 * k * sizeof(int), false);
+  if (!is_sharing(k) || k % 2)
+    module_mark(module, memory + k % 7 * THREADS, 4 * (k % 64) * sizeof(int), false);
   module_watch(module, &watch);
   now = found;
   if (module_run(module, name, &launch, &fault, NULL) != SM_DONE)
@@ -227,7 +270,7 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
   memory = module_alloc(module, 2 * WORDS * sizeof(int));
-  out = module_alloc(module, 2 * THREADS * sizeof(int));
+  out = module_alloc(module, GROUPS * THREADS * sizeof(int));
   if (!module_record(module))
     return 1;
   const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_same_as_single_warps)};

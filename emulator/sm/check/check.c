@@ -438,17 +438,17 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, uint32_t war
     check_uses(w, u, note, w->records, m);
   else if (note->space == SM_SPACE_NONE && !is_irregular(note))
     return;
-  const uint32_t checked =
+  const uint32_t done =
       sm_check_memory_start(&memory, w, u, note, warps, !(state & SM_PLACE_UNDEFINED));
-  for (uint32_t k = 0; k < checked; k++)
+  for (uint32_t k = 0; k < done; k++)
     t[k] = (struct taint){0};
   if (sm_is_memory(note->space) && m && !(state & SM_PLACE_UNDEFINED))
-    for (uint32_t k = checked; k < warps; k++) {
+    for (uint32_t k = done; k < warps; k++) {
       t[k].origin = 0;
       undefined |= t[k].lanes = sm_check_memory(&memory, sm_warp_after(w, k), 0, &t[k].origin);
     }
   else
-    for (uint32_t k = checked; k < warps; k++)
+    for (uint32_t k = done; k < warps; k++)
       undefined |= (t[k] = result_taint(sm_warp_after(w, k), &memory, m, state)).lanes;
   sm_check_memory_end(&memory);
   if (!m || (!undefined && !(state & SM_PLACE_UNDEFINED) && note->handler != SM_H_r2p))

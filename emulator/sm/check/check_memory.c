@@ -186,10 +186,8 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
   a->memory = r->host + offset;
   a->defined = written ? written + offset : NULL;
   if (r->shadow->rows) {
-    if (!a->is_write && sm_row_stamp(r->shadow, offset) == sm_stamp_of(a))
+    if (sm_row_is_free(a, r->shadow, offset))
       return false;
-    if (a->is_write)
-      sm_row_drop_stamp(r->shadow, offset);
     sm_row_split(r->shadow, offset);
   }
   for (uint32_t done = 0; r->shadow->cells && done < bytes;) {

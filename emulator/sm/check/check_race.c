@@ -14,7 +14,8 @@
  * Two strong accesses (atomic or volatile) do not race. A write of the value that memory has counts
  * as a read: only a write of another value races with it. So do unordered writes of the same value
  * by one instruction, after the first one, because that may not be in memory yet. The record of a
- * word has its last writer, or the first of these, and the last readers from two warps. */
+ * word has its last writer, or the first of these, and the last readers from two warps, or, of
+ * global memory, reads by two CTAs after which no other is recorded (check_row.c). */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -3,9 +3,10 @@
  * part of it, or records differ in another way. Then the row is split: each word has its cell.
  *
  * Some rows are read by many CTAs, as those of the factors of a matrix product. Once two CTAs have
- * read a whole row that nothing has written in this grid, every later write races with one of these
- * reads, unless both CTAs have released since. So further reads until the next release are not
- * recorded. The stamp of the row says so: it is that of the grid and of the number of releases. */
+ * read a whole row that the grid has not written, every later write in the grid races with one of
+ * these reads, unless both have released since and the writer has acquired. So further reads until
+ * the next release are not recorded: the row has a stamp (watch.h), until it is written, or another
+ * grid reads it. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -71,7 +72,8 @@ static bool is_plain_read(const struct sm_access *a, const struct sm_touch *t) {
          !(t->by & OTHERS);
 }
 
-/* Returns whether two CTAs have read, and none has written. */
+/* Returns whether two CTAs have read, and none of the grid has written, so that another read adds
+ * nothing. */
 static bool have_two_read(const struct sm_access *a, const struct sm_touch *reader,
                           const struct sm_touch *writer) {
   return is_plain_read(a, &reader[0]) && is_plain_read(a, &reader[1]) &&
@@ -94,6 +96,7 @@ join_row(const struct sm_access *a, const struct sm_memory_shadow *shadow, uint6
     if (!is_over(a, &cell[k].writer) || !is_over(a, &cell[k].reader[0]) ||
         !is_over(a, &cell[k].reader[1]))
       return false;
+  sm_row_drop_stamp(shadow, offset);
   memset(row_at(shadow, offset), 0, sizeof(struct sm_row));
   return true;
 }
@@ -216,9 +219,7 @@ static inline bool access_row(const struct sm_access *a, const struct sm_memory_
   __builtin_prefetch(row + AHEAD, 1);
   if (a->is_write)
     __builtin_prefetch(&row[AHEAD].value, 1);
-  if (a->is_write)
-    sm_row_drop_stamp(shadow, offset);
-  else if (row->is_stamped && sm_row_stamp(shadow, offset) == sm_stamp_of(a))
+  if (sm_row_is_free(a, shadow, offset))
     return true;
   uint8_t *written = of_range ? of_range + offset : NULL;
   const enum written state = written_bytes(written);
@@ -254,26 +255,33 @@ uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shado
   return rows;
 }
 
+/* Records a read of words by several lanes. Returns false if it may race with a write. */
+static bool add_reader_of_words(const struct sm_access *a, struct sm_cell *cell, unsigned words) {
+  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
+  now.by |= SM_TOUCH_BY_SEVERAL;
+  for (unsigned k = 0; k < words; k++)
+    if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
+      return false;
+  for (unsigned k = 0; k < words; k++)
+    sm_add_reader(cell[k].reader, &now);
+  return true;
+}
+
 bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                       uint64_t offset, bool *undefined) {
   const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
   struct sm_cell *cell = &shadow->cells[offset / SM_CELL_BYTES];
   const unsigned words = a->bytes / SM_CELL_BYTES;
-  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
-  now.by |= SM_TOUCH_BY_SEVERAL;
-  if (sm_row_stamp(shadow, offset) == sm_stamp_of(a))
+  bool are_known = true;
+  if (sm_row_is_free(a, shadow, offset))
     return true;
   use_cells(shadow, offset);
-  bool have_read = true;
   for (unsigned k = 0; k < words; k++)
-    have_read &= have_two_read(a, cell[k].reader, &cell[k].writer);
-  if (have_read)
+    are_known &= have_two_read(a, cell[k].reader, &cell[k].writer);
+  if (are_known)
     stamp_cells(a, shadow, offset, written);
-  for (unsigned k = 0; k < words && !have_read; k++)
-    if (!sm_is_settled(a, &cell[k].writer, ALL_BYTES))
-      return false;
-  for (unsigned k = 0; k < words && !have_read; k++)
-    sm_add_reader(cell[k].reader, &now);
+  else if (!add_reader_of_words(a, cell, words))
+    return false;
   *undefined = written && !sm_are_written(written + offset, a->bytes);
   return true;
 }

@@ -131,7 +131,7 @@ static inline uint32_t sm_touch_shift(const struct sm_touch *t) {
 }
 
 struct sm_cell {
-  struct sm_touch writer, reader[2]; /* the last readers, from different warps */
+  struct sm_touch writer, reader[2]; /* readers from different warps: check_race.c */
   uint32_t value;                    /* stored by the writer */
 };
 
@@ -142,7 +142,7 @@ struct sm_row {
   struct sm_touch writer, reader[2];
   uint16_t words;      /* mask of the words that writer has written */
   bool is_split : 1;   /* the records are in the cells instead */
-  bool is_stamped : 1; /* may have a stamp: check_row.c */
+  bool is_stamped : 1; /* has a stamp: sm_row_stamp */
   bool is_used;        /* only written: row_at */
   uint32_t value[SM_ROW_WORDS];
 };
@@ -444,7 +444,7 @@ static inline struct sm_touch sm_touch_by_lane(const struct sm_access *a, uint32
   t.by |= (a->w->index * SM_LANES + a->lane) | bytes << SM_TOUCH_BYTES_AT;
   return t;
 }
-/* Returns whether a CTA of the grid has made a recorded access. */
+/* Returns whether a CTA of the grid of a has made a recorded access. */
 static inline bool sm_is_of_grid(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_shadow *s = a->w->cta->shadow;
   return t->cta - s->first_number < s->ctas;
@@ -529,14 +529,14 @@ void sm_shared_barrier(struct sm_cta *cta);
 /* check_row.c: checks and records the access of consecutive lanes, from a->lane on, to rows of
  * global memory. a->memory is that of the first one, at offset of its range. Returns the number of
  * rows before the first of which each lane has to be checked: because of a race, or because records
- * or written bytes differ from word to word. Changes nothing there, and leaves a->lane and
+ * or written bytes differ from word to word. Changes no record there, and leaves a->lane and
  * a->memory at it. Adds the lanes that read bytes that were never written to *undefined. The caller
  * holds the lock of the rows. */
 uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset,
                        uint32_t rows, uint32_t *undefined);
-/* Checks and records that several lanes of the warp, from a->lane on, read the same words. Returns
- * false, and has changed nothing, if each lane has to be checked because of a race. Sets *undefined
- * to whether they read a byte that was never written. The caller holds the lock. */
+/* Checks that several lanes of the warp, from a->lane on, read the same words, and records it.
+ * Returns false, and has changed nothing, if each lane has to be checked because of a race. Sets
+ * *undefined to whether they read a byte that was never written. The caller holds the lock. */
 bool sm_row_read_same(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                       uint64_t offset, bool *undefined);
 /* Checks and records that the lanes of a full warp read consecutive bytes or halves of words, from
@@ -549,13 +549,15 @@ bool sm_row_read_parts(const struct sm_access *a, const struct sm_memory_shadow 
  * to be checked: it may race, or reads a byte that was never written. The caller holds the lock. */
 bool sm_row_atomic(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                    uint64_t offset);
-/* Returns the stamp of a row, which means that reads with the same stamp need no check. */
+/* A row has a stamp, of a grid and a number of releases, if its records have plain reads of each
+ * word by two CTAs of that grid, made at that number of releases, if no CTA of the grid has written
+ * it, and all bytes are written. Without a stamp, this returns 0. */
 static inline uint64_t sm_row_stamp(const struct sm_memory_shadow *shadow, uint64_t offset) {
   return __atomic_load_n(&shadow->stamps[offset / SM_ROW_BYTES], __ATOMIC_RELAXED);
 }
-/* Returns the stamp of an access. It is not 0. */
+/* Returns the stamp of rows that a read at the time of a needs no check in. It is not 0. */
 static inline uint64_t sm_stamp_of(const struct sm_access *a) {
-  return (uint64_t)a->w->cta->shadow->first_number << 32 | a->touch.time;
+  return ((uint64_t)a->w->cta->shadow->first_number << 32 | a->touch.time) + 1;
 }
 /* Removes the stamp of a row before an access that changes its records. The caller holds the
  * lock. */
@@ -564,6 +566,17 @@ static inline void sm_row_drop_stamp(const struct sm_memory_shadow *shadow, uint
   if (row->is_stamped)
     __atomic_store_n(&shadow->stamps[offset / SM_ROW_BYTES], 0, __ATOMIC_RELAXED);
   row->is_stamped = false;
+}
+/* Returns whether an access to a row needs no check. If it does, removes the stamp, like
+ * sm_row_drop_stamp. */
+static inline bool sm_row_is_free(const struct sm_access *a, const struct sm_memory_shadow *shadow,
+                                  uint64_t offset) {
+  if (!shadow->rows[offset / SM_ROW_BYTES].is_stamped)
+    return false;
+  if (!a->is_write && sm_row_stamp(shadow, offset) == sm_stamp_of(a))
+    return true;
+  sm_row_drop_stamp(shadow, offset);
+  return false;
 }
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);

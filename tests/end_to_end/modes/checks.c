@@ -1516,22 +1516,10 @@ static void host_writes(void) {
   expect_none();
 }
 
-/* A grid of another queue reads the whole row while the kernel waits between a write and a read
- * that race. */
-static void another_grid(void) {
-  static const char source[] =
-      "kernel void k(global int *p, volatile global int *go, global int *out) {\n"
-      "  int i = get_local_id(0), gone = 0;\n"
-      "  if (i == 3) p[20] = 7;\n"
-      "  if (i == 20) { while (!gone) gone = *go; out[0] = p[19 + gone]; }\n"
-      "}\n"
-      "kernel void visit(global int *p, volatile global int *go, global int *out) {\n"
-      "  int i = get_local_id(0);\n"
-      "  out[i] = p[i];\n"
-      "  if (i == 0) *go = 1;\n"
-      "}\n";
-  const cl_int zeros[32] = {0};
-  const size_t items = sizeof zeros / sizeof *zeros;
+/* Executes kernels k, of the given size, and visit, of 64 work-items, at the same time. */
+static void two_grids(const char *source, size_t items, const char *const expected[2]) {
+  static const cl_int zeros[1024] = {0};
+  const size_t group = 64;
   struct opencl opencl;
   cl_int error;
   cl_kernel kernels[2];
@@ -1552,7 +1540,8 @@ static void another_grid(void) {
   }
   for (int k = 0; k < 2; k++) {
     cl_command_queue queue = k ? other : opencl.queue;
-    CHECK_CL(clEnqueueNDRangeKernel(queue, kernels[k], 1, NULL, &items, &items, 0, NULL, NULL),
+    CHECK_CL(clEnqueueNDRangeKernel(queue, kernels[k], 1, NULL, k ? &group : &items, &group, 0,
+                                    NULL, NULL),
              CL_SUCCESS);
     CHECK_CL(clFlush(queue), CL_SUCCESS);
   }
@@ -1565,9 +1554,52 @@ static void another_grid(void) {
   CHECK_CL(clReleaseCommandQueue(other), CL_SUCCESS);
   opencl_close(&opencl);
   read_back(file);
-  expect("data race on global memory");
-  expect("this read is not ordered after the write by work-item (3,0,0)");
+  expect(expected[0]);
+  expect(expected[1]);
   expect_complete();
+}
+
+/* A grid of another queue reads the whole row while the kernel waits between a write and a read
+ * that race. */
+static void another_grid(void) {
+  two_grids("kernel void k(global int *p, volatile global int *go, global int *out) {\n"
+            "  int i = get_local_id(0), gone = 0;\n"
+            "  if (i == 3) p[20] = 7;\n"
+            "  if (i == 20) { while (!gone) gone = *go; out[0] = p[19 + gone]; }\n"
+            "}\n"
+            "kernel void visit(global int *p, volatile global int *go, global int *out) {\n"
+            "  int i = get_local_id(0);\n"
+            "  out[i] = p[i];\n"
+            "  if (i == 0) *go = 1;\n"
+            "}\n",
+            64,
+            (const char *const[]){"data race on global memory",
+                                  "this read is not ordered after the write by work-item (3,0,0)"});
+}
+
+/* It reads rows that several groups of the kernel have read, before others read them. */
+static void another_grid_reads(void) {
+  two_grids(
+      "#define WAIT(at, n) for (int j = 0; j < 1000000 && *(volatile global int *)(at) < n; j++)\n"
+      "kernel void k(global int *p, global int *turns, global int *out) {\n"
+      "  local int turn; int i = get_local_id(0), end = get_num_groups(0) - 1;\n"
+      "  if (i == 0) turn = atomic_inc(turns);\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  if (turn >= 4) WAIT(turns + 1, 1);\n"
+      "  if (turn == end) WAIT(turns + 2, end);\n"
+      "  if (turn < end) {\n"
+      "    out[get_global_id(0)] = p[i & 31]; barrier(CLK_GLOBAL_MEM_FENCE);\n"
+      "    if (i == 0) atomic_inc(turns + 2);\n"
+      "  } else if (i < 32) p[i] = 1;\n"
+      "}\n"
+      "kernel void visit(global int *p, global int *turns, global int *out) {\n"
+      "  int i = get_local_id(0); WAIT(turns + 2, 4);\n"
+      "  p[i + 64] = p[i & 31]; barrier(CLK_GLOBAL_MEM_FENCE);\n"
+      "  if (i == 0) atomic_inc(turns + 1);\n"
+      "}\n",
+      1024,
+      (const char *const[]){"data race on global memory",
+                            "this write is not ordered after the read"});
 }
 
 /* An unknown word in TEGRACL_EMULATOR causes one message, and no device is found. */
@@ -1630,6 +1662,8 @@ int main(int argc, char **argv) {
     host_writes();
   else if (!strcmp(name, "another grid"))
     another_grid();
+  else if (!strcmp(name, "another grid reads"))
+    another_grid_reads();
   else if (!strcmp(name, "unknown word"))
     unknown();
   else
