@@ -94,6 +94,7 @@ static bool start_if_due(struct emu_channel *channel, struct emu_held_qmd **link
 
 bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
                        const struct emu_shader_state *shader, struct emu_fault *fault) {
+  channel->engine->ring.to_descriptor = address - channel->engine->ring.segment;
   if (!*find_held(channel, address)) {
     const uint32_t *qmd = emu_qmd_find(channel->as, address, fault);
     if (!qmd)
