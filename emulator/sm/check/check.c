@@ -661,7 +661,7 @@ static bool depends_on_values(const struct sm_warp *w, const struct sm_uop *u,
 void sm_check(struct sm_warp *w, const struct sm_uop *u, uint32_t warps,
               const struct sm_note *note) {
   while (warps) {
-    uint32_t count = sm_records_joint(w, u, warps);
+    uint32_t count = sm_are_records_joint(w, u, warps) ? warps : sm_records_joint(w, u, warps);
     if (count > 1 && depends_on_values(w, u, note)) {
       sm_records_separate(w, count);
       count = 1;

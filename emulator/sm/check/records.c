@@ -133,8 +133,6 @@ uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t wa
   struct sm_records *r = w->records;
   const uint32_t m = sm_lanes_of(w, u);
   uint32_t count = 1;
-  if (w->cta->batch->all_active && sm_is_unguarded(u) && r->warps == sm_batch_of(w, warps))
-    return warps;
   for (; count < warps; count++) {
     const struct sm_warp *v = sm_warp_after(w, count);
     if (v->records != r || v->active[0] != w->active[0] || sm_lanes_of(v, u) != m)

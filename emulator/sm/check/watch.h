@@ -391,6 +391,12 @@ void sm_records_start(struct sm_cta *cta, const struct sm_entry *entry);
  * u in the same lanes, so that one check of registers is that of all. No other warp has these
  * records. If another warp has them, w gets its own copy, and 1 is returned. */
 uint32_t sm_records_joint(struct sm_warp *w, const struct sm_uop *u, uint32_t warps);
+/* Returns whether that is obviously so of all of these warps. */
+static inline bool sm_are_records_joint(const struct sm_warp *w, const struct sm_uop *u,
+                                        uint32_t warps) {
+  return w->cta->batch->all_active && sm_is_unguarded(u) &&
+         w->records->warps == sm_batch_of(w, warps);
+}
 /* Lets the warps of a new batch have records in common that are the same. */
 void sm_records_join(struct sm_warp *w, uint32_t warps);
 /* Gives warps, from w on, records that no other warp has. */
