@@ -24,6 +24,15 @@ static void *reserve_zeroed(size_t bytes) {
   return p == MAP_FAILED ? NULL : p;
 }
 
+/* The same for memory of which most will be accessed. With huge pages a kernel that accesses a
+ * large buffer in steps need not wait for the host's page tables. */
+static void *reserve_dense(size_t bytes) {
+  void *p = reserve_zeroed(bytes);
+  if (p)
+    madvise(p, bytes, MADV_HUGEPAGE); /* not all hosts have them */
+  return p;
+}
+
 static size_t cells_bytes(const struct emu_mapping *m) {
   return m->size / SM_CELL_BYTES * SM_CELL_SIZE;
 }
@@ -50,8 +59,8 @@ static void release_records(const struct emu_mapping *m, struct sm_memory_shadow
 
 static void reserve_records(const struct emu_mapping *m, struct sm_memory_shadow *shadow) {
   shadow->cells = reserve_zeroed(cells_bytes(m));
-  shadow->rows = reserve_zeroed(rows_bytes(m));
-  shadow->stamps = reserve_zeroed(stamps_bytes(m));
+  shadow->rows = reserve_dense(rows_bytes(m));
+  shadow->stamps = reserve_dense(stamps_bytes(m));
   if (!shadow->cells || !shadow->rows || !shadow->stamps)
     release_records(m, shadow);
 }
@@ -79,7 +88,7 @@ void emu_shadow_destroy(struct emu_mapping *m) {
 static int set_unwritten(struct emu_mapping *m, uint64_t at, uint64_t bytes) {
   uint8_t *written = m->shadow->written;
   if (!written) {
-    written = reserve_zeroed(m->size);
+    written = reserve_dense(m->size);
     if (!written)
       return -ENOMEM;
     memset(written, 1, at);

@@ -775,15 +775,66 @@ static bool starts_stamped(const struct sm_access *a, const struct sm_warp *w) {
          sm_row_stamp(a->rows->shadow, at - a->rows->gpu) == sm_stamp_of(a);
 }
 
-/* Returns whether an instruction of all lanes may read memory with stamps. */
-static bool may_read_stamped(const struct sm_note *note) {
-  return note->access == SM_ACCESS_LOAD &&
-         (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC);
+static inline void set_warp(struct sm_memory_check *c, struct sm_warp *w) {
+  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
+  c->access.w = w;
+  if (c->access.touch.clock != clock) /* usually not: sm_touch_by_lane loads all of it soon */
+    c->access.touch.clock = clock;
+}
+
+/* Returns whether warps, from w on, access consecutive rows, from c->next on. */
+static bool is_sequence(struct sm_memory_check *c, const struct sm_warp *w, uint32_t warps) {
+  return warps > 1 && c->access.rows && c->row_lanes && sm_lanes_of(w, c->u) == SM_ALL_LANES &&
+         find_sequence(&c->access, w, warps, &c->next);
+}
+
+/* Records the reads of a sequence by warps, from w on, that are the first ones of these rows in the
+ * grid. Returns the number of warps. */
+static uint32_t read_first(struct sm_memory_check *c, struct sm_warp *w, uint32_t warps) {
+  struct sm_access *a = &c->access;
+  const uint32_t each = SM_LANES / c->row_lanes, rows = warps * each;
+  uint32_t done = 0, more, count;
+  a->bytes = a->note->bytes;
+  a->w = w;
+  a->lane = 0;
+  do {
+    const uint64_t at = c->next + done * (uint64_t)SM_ROW_BYTES;
+    const uint32_t locked = ((1u << LOCKED_SHIFT) - at % (1u << LOCKED_SHIFT)) / SM_ROW_BYTES;
+    more = rows - done < locked ? rows - done : locked;
+    hold_lock_of(at, &c->held);
+    if (a->lane == SM_LANES) {
+      a->lane = 0;
+      a->w = sm_warp_after(a->w, 1);
+    }
+    set_warp(c, a->w);
+    count = sm_row_read_first(a, a->rows->shadow, at - a->rows->gpu, more);
+    done += count;
+  } while (count == more && done < rows);
+  return done / each;
+}
+
+/* Starts the check of a load by all lanes of warps. Returns how many of them, from w on, need no
+ * more check. */
+static uint32_t start_load(struct sm_memory_check *c, struct sm_warp *w, uint32_t warps) {
+  enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
+  uint32_t done = 0;
+  start(c, w);
+  c->access.w = w;
+  if (c->access.rows && starts_stamped(&c->access, w)) {
+    done = count_stamped(c, w, warps);
+    w = sm_warp_after(w, done);
+  } else if (is_sequence(c, w, warps)) {
+    done = read_first(c, w, warps);
+    c->is_sequence = true;
+    c->next += done * (uint64_t)SM_LANES * c->note->bytes;
+    return done;
+  }
+  c->read_same = warps - done > CHECKED && read_same(w, c->u, c->note, warps - done);
+  return done;
 }
 
 uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
                                const struct sm_note *note, uint32_t warps, bool is_defined) {
-  enum { CHECKED = 4 }; /* warps that are checked in any case: sm_check_memory */
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint32_t done = 0;
   c->u = u;
@@ -795,28 +846,12 @@ uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, con
     done = m && is_defined ? sm_shared_log(c, w, warps, m) : 0;
   } else if (note->space == SM_SPACE_LOCAL) {
     done = m == SM_ALL_LANES && is_defined ? sm_local_rows(c, w, warps) : 0;
-  } else if (m == SM_ALL_LANES && may_read_stamped(note)) {
-    start(c, w);
-    c->access.w = w;
-    done = c->access.rows && starts_stamped(&c->access, w) ? count_stamped(c, w, warps) : 0;
-    c->read_same =
-        warps - done > CHECKED && read_same(sm_warp_after(w, done), u, note, warps - done);
+  } else if (m == SM_ALL_LANES && note->access == SM_ACCESS_LOAD &&
+             (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC)) {
+    done = start_load(c, w, warps);
   }
   c->left = c->warps = warps - done;
   return done;
-}
-
-/* Returns whether the warps, from w on, access consecutive rows. */
-static bool is_sequence(struct sm_memory_check *c, const struct sm_warp *w) {
-  return c->warps > 1 && c->access.rows && c->row_lanes && sm_lanes_of(w, c->u) == SM_ALL_LANES &&
-         find_sequence(&c->access, w, c->warps, &c->next);
-}
-
-static inline void set_warp(struct sm_memory_check *c, struct sm_warp *w) {
-  const uint32_t clock = sm_shadow_of(w)->clock[w->index];
-  c->access.w = w;
-  if (c->access.touch.clock != clock) /* usually not: sm_touch_by_lane loads all of it soon */
-    c->access.touch.clock = clock;
 }
 
 uint32_t sm_check_next_rows(struct sm_memory_check *c, struct sm_warp *w, uint64_t *origin) {
@@ -853,7 +888,7 @@ uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t da
   const struct sm_note *note = c->note;
   if (!c->is_started)
     start(c, w);
-  if (c->left + 1 == c->warps && !data && is_sequence(c, w)) {
+  if (c->left + 1 == c->warps && c->access.is_write && !data && is_sequence(c, w, c->warps)) {
     c->is_sequence = true;
     return sm_check_next_rows(c, w, origin);
   }

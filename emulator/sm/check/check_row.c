@@ -13,6 +13,7 @@
 #include "emulator/sm/check/watch.h"
 
 enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1, ALL_WORDS = (1 << SM_ROW_WORDS) - 1 };
+enum { AHEAD = 2048 / SM_ROW_BYTES }; /* prefetched, as exec_mem.c does the memory */
 
 /* Returns the record of a row. Writes to it before anybody reads it: the host maps a page that is
  * read first twice, and stops the other cores meanwhile. */
@@ -214,7 +215,6 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
 static inline bool access_row(const struct sm_access *a, const struct sm_memory_shadow *shadow,
                               uint64_t offset, const struct sm_touch *now, uint8_t *of_range,
                               uint32_t *undefined) {
-  enum { AHEAD = 2048 / SM_ROW_BYTES }; /* as exec_mem.c prefetches the memory */
   struct sm_row *row = row_at(shadow, offset);
   __builtin_prefetch(row + AHEAD, 1);
   if (a->is_write)
@@ -238,19 +238,56 @@ static inline bool access_row(const struct sm_access *a, const struct sm_memory_
   return true;
 }
 
+/* Returns the record of an access by a->lane and the lanes after it to a row. */
+static inline struct sm_touch touch_by_lanes(const struct sm_access *a) {
+  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
+  now.by |= (uint32_t)__builtin_ctz(a->bytes / SM_CELL_BYTES) << SM_TOUCH_SHIFT_AT |
+            (a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0);
+  return now;
+}
+
 uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset,
                        uint32_t rows, uint32_t *undefined) {
   uint8_t *of_range = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
-  const uint32_t shift = (uint32_t)__builtin_ctz(a->bytes / SM_CELL_BYTES);
-  struct sm_touch now = sm_touch_by_lane(a, ALL_BYTES);
-  now.by |= shift << SM_TOUCH_SHIFT_AT | (a->several ? (uint32_t)SM_TOUCH_BY_SEVERAL : 0);
+  struct sm_touch now = touch_by_lanes(a);
+  const uint32_t lanes = SM_ROW_WORDS >> sm_touch_shift(&now);
   for (uint32_t k = 0; k < rows; k++) {
     if (!access_row(a, shadow, offset, &now, of_range, undefined))
       return k;
     offset += SM_ROW_BYTES;
     a->memory += SM_ROW_BYTES;
-    a->lane += SM_ROW_WORDS >> shift;
-    now.by += SM_ROW_WORDS >> shift;
+    a->lane += lanes;
+    now.by += lanes;
+  }
+  return rows;
+}
+
+uint32_t sm_row_read_first(struct sm_access *a, const struct sm_memory_shadow *shadow,
+                           uint64_t offset, uint32_t rows) {
+  const struct sm_grid *grid = a->w->cta->grid;
+  const uint32_t first = grid->first_number;
+  const uint64_t ctas = a->w->cta->shadow->ctas;
+  const uint8_t *written = __atomic_load_n(&shadow->written, __ATOMIC_ACQUIRE);
+  struct sm_touch now = touch_by_lanes(a);
+  const uint32_t lanes = SM_ROW_WORDS >> sm_touch_shift(&now);
+  if (atomic_load_explicit(&grid->watch->unfinished_grids, memory_order_relaxed) > 1)
+    return 0;
+  for (uint32_t k = 0; k < rows; k++, offset += SM_ROW_BYTES, now.by += lanes) {
+    struct sm_row *row = row_at(shadow, offset);
+    __builtin_prefetch(row + AHEAD, 1);
+    if (row->is_split || row->is_stamped || row->writer.cta - first < ctas ||
+        row->reader[0].cta - first < ctas || row->reader[1].cta - first < ctas ||
+        (written && written_bytes(written + offset) != WRITTEN_ALL))
+      return k;
+    if (a->lane == SM_LANES) {
+      a->lane = 0;
+      a->w = sm_warp_after(a->w, 1);
+      now.clock = sm_shadow_of(a->w)->clock[a->w->index];
+    }
+    row->words = 0;
+    row->reader[0] = now;
+    row->reader[1].by = 0;
+    a->lane += lanes;
   }
   return rows;
 }

@@ -540,6 +540,11 @@ void sm_shared_barrier(struct sm_cta *cta);
  * holds the lock of the rows. */
 uint32_t sm_row_access(struct sm_access *a, const struct sm_memory_shadow *shadow, uint64_t offset,
                        uint32_t rows, uint32_t *undefined);
+/* Records that warps, from a->w on, read consecutive rows, if all records of these are of grids
+ * that have ended, and all bytes are written. Returns the number of rows before the first one of
+ * which that is not so, and changes a->w and a->lane. The caller holds the lock of the rows. */
+uint32_t sm_row_read_first(struct sm_access *a, const struct sm_memory_shadow *shadow,
+                           uint64_t offset, uint32_t rows);
 /* Checks that several lanes of the warp, from a->lane on, read the same words, and records it.
  * Returns false, and has changed nothing, if each lane has to be checked because of a race. Sets
  * *undefined to whether they read a byte that was never written. The caller holds the lock. */
