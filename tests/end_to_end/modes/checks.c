@@ -785,6 +785,94 @@ static const struct fault_case cases[] = {
      2048,
      false,
      {NULL}},
+    {"rows of another group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  p[i] = i + n; if (g > 0) q[i] = p[i - 64]; }",
+     3,
+     256,
+     64,
+     1024,
+     false,
+     {"kernel k +0x", "LDG", "data race on global memory",
+      "this read is not ordered after the write", "of group ("}},
+    {"part of the row of another group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  if (g == 0 && l == 3) p[l] = n; barrier(CLK_GLOBAL_MEM_FENCE);\n"
+     "  if (g == 1) q[i] = p[l]; }",
+     3,
+     256,
+     64,
+     1024,
+     false,
+     {"kernel k +0x", "LDG", "data race on global memory",
+      "this read is not ordered after the write", "of group ("}},
+    {"rows of several warps",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  q[l] = p[l]; if (l == 0) p[100] = n; }",
+     3,
+     128,
+     128,
+     512,
+     false,
+     {"kernel k +0x", "data race on global memory", "this write is not ordered after the read",
+      "by work-item (100,0,0)"}},
+    {"rows of warps with different clocks",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  if (l < 32) sub_group_barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); q[l] = p[l]; barrier(CLK_GLOBAL_MEM_FENCE); if (l == 0) "
+     "p[40] = n; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {NULL}},
+    {"local write after a read by all warps",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  local int s[128]; s[l] = l; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  int x = s[l & 31]; if (l == 5) s[l] = x + n; q[l] = x; }",
+     3,
+     128,
+     128,
+     512,
+     false,
+     {"kernel k +0x", "STS", "data race on local memory",
+      "this write is not ordered after the read"}},
+    {"private column never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  int a[64]; for (int j = 0; j < n; j++) a[j] = j;\n"
+     "  p[i] = a[(p[i + 64] + (l & 1) * 40) & 63]; }",
+     32,
+     64,
+     64,
+     512,
+     false,
+     {"kernel k +0x", "STG", "uninitialised private memory", "work-item (1,0,0)"}},
+    {"unwritten through private of full warps",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int l = get_local_id(0), g = get_group_id(0), i = get_global_id(0);\n"
+     "  int a[64]; for (int j = 0; j < n; j++) a[j] = q[j];\n"
+     "  p[i] = a[(n - 3) & 63]; }",
+     20,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "STG", "uninitialised global memory, read at kernel k +0x"},
+     .unwritten = true},
     {"last group",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) {\n"
@@ -1559,22 +1647,26 @@ static void two_grids(const char *source, size_t items, const char *const expect
   expect_complete();
 }
 
-/* A grid of another queue reads the whole row while the kernel waits between a write and a read
- * that race. */
-static void another_grid(void) {
-  two_grids("kernel void k(global int *p, volatile global int *go, global int *out) {\n"
-            "  int i = get_local_id(0), gone = 0;\n"
-            "  if (i == 3) p[20] = 7;\n"
-            "  if (i == 20) { while (!gone) gone = *go; out[0] = p[19 + gone]; }\n"
-            "}\n"
-            "kernel void visit(global int *p, volatile global int *go, global int *out) {\n"
-            "  int i = get_local_id(0);\n"
-            "  out[i] = p[i];\n"
-            "  if (i == 0) *go = 1;\n"
-            "}\n",
-            64,
-            (const char *const[]){"data race on global memory",
-                                  "this read is not ordered after the write by work-item (3,0,0)"});
+/* A grid of another queue reads the whole row while the kernel waits between a write of a word or
+ * of the row, and a read that races with it. */
+static void another_grid(const char *write) {
+  char source[1024];
+  snprintf(source, sizeof source,
+           "kernel void k(global int *p, volatile global int *go, global int *out) {\n"
+           "  int i = get_local_id(0), gone = 0;\n"
+           "  %s;\n"
+           "  if (i == 21) { while (!gone) gone = *go; out[0] = p[19 + gone]; }\n"
+           "}\n"
+           "kernel void visit(global int *p, volatile global int *go, global int *out) {\n"
+           "  int i = get_local_id(0);\n"
+           "  out[i] = p[i];\n"
+           "  if (i == 0) *go = 1;\n"
+           "}\n",
+           write);
+  two_grids(
+      source, 64,
+      (const char *const[]){"data race on global memory",
+                            "this read is not ordered after the write by work-item (20,0,0)"});
 }
 
 /* It reads rows that several groups of the kernel have read, before others read them. */
@@ -1661,7 +1753,9 @@ int main(int argc, char **argv) {
   else if (!strcmp(name, "host writes"))
     host_writes();
   else if (!strcmp(name, "another grid"))
-    another_grid();
+    another_grid("if (i == 20) p[i] = 7");
+  else if (!strcmp(name, "another grid and rows"))
+    another_grid("p[i] = i + 7");
   else if (!strcmp(name, "another grid reads"))
     another_grid_reads();
   else if (!strcmp(name, "unknown word"))
