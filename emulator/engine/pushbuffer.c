@@ -187,9 +187,9 @@ static bool has_read_ahead(const struct emu_channel *channel) {
 }
 
 /* Moves the next segment, and the descriptor that it probably launches, into the host's cache if
- * they are in the memory after this segment. A client on another core has written them, and the
- * engine would wait for each as long as for some methods. Always inline, because GCC drops calls
- * of a function that only prefetches. */
+ * they are in the same memory after the present word, not where a ring of segments wraps. A client
+ * on another core has written them, and the engine would wait for each as long as for some methods.
+ * Always inline, because GCC drops calls of a function that only prefetches. */
 static inline __attribute__((always_inline)) void prefetch_next(const struct emu_channel *channel,
                                                                 uint64_t left) {
   enum { LINE = 64 };
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) void prefetch_next(const struct emu
   const uint8_t *host = (const uint8_t *)f->host;
   if (next < left)
     __builtin_prefetch(host + next);
-  if (descriptor < left && left - descriptor > QMD_BYTES)
+  if (descriptor < left && left - descriptor >= QMD_BYTES)
     for (unsigned k = 0; k < QMD_BYTES; k += LINE)
       __builtin_prefetch(host + descriptor + k);
 }

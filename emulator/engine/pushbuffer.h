@@ -17,7 +17,7 @@ struct emu_ring {
   uint32_t next, count;              /* index of the next entry, and number of entries left */
   uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: read ahead from the pushbuffer */
   uint64_t segment, main_segment;    /* the last segment begun, and the last one with LEVEL 0 */
-  uint64_t to_descriptor;            /* from the start of a segment to what it launched last */
+  uint64_t to_descriptor; /* from its segment to the last scheduled descriptor: prefetch_next */
 };
 
 /* Adversarial timing of one channel. Times are values of emu_time_ns, or 0 for none. */

@@ -50,9 +50,10 @@ static bool local_access(struct sm_access *a) {
   return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
+enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
+
 /* Returns whether some words of private memory have a written byte in each lane. */
 static bool are_words_written(const uint8_t *defined, unsigned words) {
-  enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
   const uint64_t all = UINT64_MAX / UINT8_MAX * ALL_BYTES;
   uint64_t missing = 0;
   for (unsigned k = 0; k < words * SM_LANES; k += sizeof missing) {
@@ -67,7 +68,6 @@ static bool are_words_written(const uint8_t *defined, unsigned words) {
 }
 
 uint32_t sm_local_rows(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps) {
-  enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1 };
   const struct sm_uop *u = c->u;
   const uint32_t bytes = c->note->bytes, words = bytes / SM_CELL_BYTES;
   const bool is_store = c->note->access == SM_ACCESS_STORE;

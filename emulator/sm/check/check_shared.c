@@ -14,7 +14,8 @@
 #include "emulator/sm/check/watch.h"
 
 enum { LOG = 2048 };
-/* With a logged access for so many bytes of shared memory, it is worth to look at all of it. */
+/* With one logged access for each so many bytes of shared memory, it is worth to look at all of it.
+ */
 enum { SOUGHT_BYTES = 256 };
 static const uint32_t LAST_PHASE = 0x7fff0000u;
 
@@ -125,16 +126,14 @@ static bool is_arrival(const struct sm_note *note) {
   return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
 }
 
-/* Returns whether all bytes of shared memory are written. Looks for it once in each phase, until it
- * is so. */
-static bool is_all_written(const struct sm_warp *w) {
+/* Sets s->all_written if all bytes of shared memory are written. Looks once in each phase. */
+static void look_for_unwritten(const struct sm_warp *w) {
   struct sm_shadow *s = w->cta->shadow;
-  if (!s->all_written && s->sought_in != s->phase) {
-    s->sought_in = s->phase;
-    s->all_written =
-        !(w->shared_bytes % SM_CELL_BYTES) && sm_are_written(s->shared_defined, w->shared_bytes);
-  }
-  return s->all_written;
+  if (s->all_written || s->sought_in == s->phase)
+    return;
+  s->sought_in = s->phase;
+  s->all_written =
+      !(w->shared_bytes % SM_CELL_BYTES) && sm_are_written(s->shared_defined, w->shared_bytes);
 }
 
 /* Marks the access of a lane. Returns false if it may race, or reads bytes that are not written. */
@@ -295,7 +294,8 @@ static bool is_good_atomic(const struct sm_warp *w, const struct sm_uop *u,
   find_addresses(w, u, &at);
   if (is_arrival(note) || !are_inside(w, at.l, m, note->bytes))
     return false;
-  if (is_all_written(w))
+  look_for_unwritten(w);
+  if (w->cta->shadow->all_written)
     return true;
   FOR_MASK(i, m)
   if (!sm_are_written(w->cta->shadow->shared_defined + at.l[i], note->bytes))
@@ -353,8 +353,8 @@ static inline struct sm_logged *start_log(struct sm_warp *w, const struct sm_mem
   return l;
 }
 
-/* Records an access of the lanes of m. Returns false if each lane has to be checked. Marks that it
- * has already set do not change the result of that. */
+/* Records an access of the lanes of m. Returns false, and has logged nothing, if each lane has to
+ * be checked. Marks that it has already set do not change the result of that. */
 static bool log_access(struct sm_warp *w, const struct sm_memory_check *c, uint32_t m) {
   struct sm_shadow *s = w->cta->shadow;
   struct sm_logged *l = start_log(w, c);
@@ -371,7 +371,7 @@ static bool log_access(struct sm_warp *w, const struct sm_memory_check *c, uint3
   }
   l->lanes = m;
   if (s->logged * SOUGHT_BYTES >= w->shared_bytes)
-    is_all_written(w);
+    look_for_unwritten(w);
   l->is_write = l->is_write && find_changes(w, c->u, m, l);
   if (!mark_access(w, l, m))
     return false;
@@ -396,8 +396,8 @@ static bool are_equal(const struct sm_warp *w, uint32_t warps, const struct sm_u
   return true;
 }
 
-/* Records that warps, from w on, read the same memory: only the last two of them stay in the
- * records. Returns false if each warp has to be checked. */
+/* Records that warps, from w on, read the same memory, as one access by several work-items of which
+ * the last two warps stay in the log. Returns false like log_access. */
 static bool log_same(struct sm_warp *w, uint32_t warps, const struct sm_memory_check *c) {
   struct sm_shadow *s = w->cta->shadow;
   const struct sm_logged *first = start_log(w, c);

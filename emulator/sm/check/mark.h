@@ -39,8 +39,8 @@ static inline uint32_t sm_mark_word(uint32_t *mark, uint32_t phase, uint32_t own
   return is_other & (old | write) & SM_MARK_WRITE;
 }
 
-/* Marks the access of SM_HALF words, from the one that m->owner accesses on. Returns 0 if it cannot
- * race with those that the marks have. */
+/* Marks the access of SM_HALF words, from the one that m->owner accesses on. Returns another number
+ * than 0 if it may race with those that the marks have. */
 static inline uint32_t sm_mark_half(uint32_t *mark, struct sm_marking m) {
   const uint32_t index = m.owner == SM_MARK_SEVERAL ? 0 : UINT32_MAX;
   const uint32_t only = sm_only_mark(m.phase, m.owner, m.write);
@@ -60,7 +60,7 @@ static inline uint32_t sm_mark_half(uint32_t *mark, struct sm_marking m) {
 
 /* The same for all words of the access. */
 static inline uint32_t sm_mark_words(uint32_t *mark, const struct sm_marking *marking) {
-  struct sm_marking m = *marking; /* which the compiler cannot know not to overlap with mark */
+  struct sm_marking m = *marking; /* a copy, as *marking might overlap mark */
   const uint32_t next = m.owner == SM_MARK_SEVERAL ? 0 : SM_HALF >> m.shift;
   uint32_t races = 0;
   for (uint32_t k = 0; k < m.words; k += SM_HALF, m.owner += next)

@@ -186,8 +186,10 @@ struct sm_warp_addresses {
 struct sm_memory_check {
   const struct sm_uop *u;
   const struct sm_note *note;
-  uint32_t warps, left;  /* number of warps, and those that are not checked yet */
-  bool read_same;        /* all warps read the same memory */
+  /* Number of warps that sm_check_memory_start leaves, and those of them that are not checked yet.
+   */
+  uint32_t warps, left;
+  bool read_same;        /* all these warps read the same global memory */
   bool is_clean;         /* the check of the last warp found nothing, as it would for any other */
   uint32_t clean;        /* number of consecutive warps for which it was so */
   struct sm_touch touch; /* of accesses to shared memory, without thread, bytes and clock */
@@ -368,9 +370,9 @@ void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 /* Waits for scoreboards: drops the records of the instructions that set them. */
 void sm_wait_for(struct sm_records *r, uint32_t scoreboards);
 
-/* Starts the check of a memory instruction of warps, from w on, that have the same records.
- * is_defined says that no place of it is undefined. Returns how many warps, from the first one on,
- * need no more check. */
+/* Starts the check of a memory instruction of warps, from w on, that have the same records, and
+ * completes it for as many as can be checked together. is_defined says that no place of the
+ * instruction is undefined. Returns the number of these warps, which are the first ones. */
 uint32_t sm_check_memory_start(struct sm_memory_check *c, struct sm_warp *w, const struct sm_uop *u,
                                const struct sm_note *note, uint32_t warps, bool is_defined);
 /* Ends the check. */
@@ -525,8 +527,9 @@ bool sm_shared_start(struct sm_shadow *s, size_t bytes);
 void sm_shared_free(struct sm_shadow *s);
 /* Checks a lane's access. Returns true if it reads an undefined value. */
 bool sm_shared_access(struct sm_access *a);
-/* Records the accesses of warps, from w on, which have the same records, in the lanes of m. Returns
- * the number of warps before the first of which each lane has to be checked. */
+/* Records the accesses of warps, from w on, which have the same records, in the lanes of m, and
+ * store defined values. Returns how many of them are checked. The lanes of the next one have to be
+ * checked singly; calling this again for it changes nothing. */
 uint32_t sm_shared_log(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps,
                        uint32_t m);
 /* Starts a new phase if all earlier accesses are ordered before those that follow. */
@@ -592,9 +595,8 @@ static inline bool sm_row_is_free(const struct sm_access *a, const struct sm_mem
 /* Makes the cells of a row valid. */
 void sm_row_split(const struct sm_memory_shadow *shadow, uint64_t offset);
 
-/* check_memory.c: checks the accesses of warps, from w on, whose lanes access the same words of
- * private memory, whose records are beside each other. Returns the number of warps before the first
- * of which each lane has to be checked. */
+/* check_memory.c: the same for accesses of all lanes to the same words of private memory, whose
+ * records are beside each other. */
 uint32_t sm_local_rows(const struct sm_memory_check *c, struct sm_warp *w, uint32_t warps);
 /* Checks the accesses of the lanes of m, as sm_check_memory. */
 uint32_t sm_check_warp(struct sm_memory_check *c, struct sm_warp *w, uint32_t data,

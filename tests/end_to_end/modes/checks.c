@@ -847,7 +847,20 @@ static const struct fault_case cases[] = {
      512,
      false,
      {"kernel k +0x", "STS", "data race on local memory",
-      "this write is not ordered after the read"}},
+      "this write is not ordered after the read by work-item (101,0,0)"}},
+    {"local write after a barrier of some warps", /* others have read the word before it */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  local int s[256]; int l = get_local_id(0); s[l] = l; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  int x = s[n]; if (l < 64) asm volatile(\"bar.sync 1, 64;\" ::: \"memory\");\n"
+     "  if (l == 0) s[n] = 9; q[l] = x; }",
+     3,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "STS", "data race on local memory",
+      "this write is not ordered after the read by work-item (224,0,0)"}},
     {"private column never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) {\n"
