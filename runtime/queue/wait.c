@@ -20,6 +20,7 @@ enum {
   NS_PER_MS = 1000000,
   SPIN_NS = 30000,
   SPIN_ROUNDS = 64, /* polls of the timeline between two clock reads */
+  PAUSES_MAX = 16,  /* between two polls */
   /* Upper bound of a sleep: a fault also increments the syncpoint, but maybe not far enough to wake
    * the fence. */
   FENCE_MAX_MS = 100,
@@ -29,18 +30,21 @@ enum {
   PAUSE_LAST_NS = 200000,
 };
 
-/* Waits between two polls. If the process may use one core only, the threads of the software Orin
- * must run on it before anything changes. */
-static void pause_polling(const struct rt_device *d) {
+/* Waits between two polls, longer if more points are left, because each poll takes the timeline's
+ * cache line from the core that writes it. If the process may use one core only, the threads of the
+ * software Orin must run on it before anything changes. */
+static void pause_polling(const struct rt_device *d, uint64_t points_left) {
   if (d->one_core) {
     sched_yield();
     return;
   }
+  for (uint64_t i = 0; i < points_left && i < PAUSES_MAX; i++) {
 #if defined(__aarch64__)
-  __asm__ volatile("yield");
+    __asm__ volatile("yield");
 #elif defined(__x86_64__)
-  __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
+  }
 }
 
 static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
@@ -103,9 +107,10 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
   int fence = 0; /* duration of the last sleep */
   for (;;) {
     for (int i = 0; i < SPIN_ROUNDS; i++) {
-      if (rt_queue_completed(q) >= point)
+      const uint64_t completed = rt_queue_completed(q);
+      if (completed >= point)
         return 0;
-      pause_polling(q->context->device);
+      pause_polling(q->context->device, point - completed);
       /* Other threads may use the only core for milliseconds. */
       if (q->context->device->one_core && base_clock_ns() >= deadline)
         break;
