@@ -19,9 +19,9 @@ struct emu_held_qmd;
 struct emu_mme;
 
 struct emu_channel_engine {
-  uint32_t turns;    /* turns so far */
-  uint64_t turn_end; /* when the current one must end, in the time of emu_time_ns */
-  bool scheduled;    /* has work, or may have some */
+  _Alignas(128) uint32_t turns; /* turns so far; clients write none of its cache lines */
+  uint64_t turn_end;            /* when the current one must end, in the time of emu_time_ns */
+  bool scheduled;               /* has work, or may have some */
   uint32_t gp_get;
   struct emu_ring ring;
   struct emu_fetch fetch;

@@ -171,6 +171,8 @@ static enum emu_step invalidate_caches(struct emu_channel *channel,
     if (step != EMU_NEXT)
       return step;
   }
+  if (what->code)
+    emu_grids_forget_code(channel);
   emu_stale_invalidate(channel->as, what);
   return EMU_NEXT;
 }

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -284,9 +285,10 @@ void emu_engine_preempt(struct emu_tsg *tsg) {
 }
 
 struct emu_channel_engine *emu_channel_engine_create(void) {
-  struct emu_channel_engine *e = calloc(1, sizeof(*e));
+  struct emu_channel_engine *e = aligned_alloc(_Alignof(struct emu_channel_engine), sizeof(*e));
   if (!e)
     return NULL;
+  memset(e, 0, sizeof(*e));
   e->subdevice_mask = 1;
   e->grids_tail = &e->grids;
   return e;

@@ -63,7 +63,6 @@ struct emu_grid {
   struct emu_grid *next;
   bool started;
   bool closed; /* start no CTA in this turn */
-  struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
   uint32_t unmappings; /* of the address space, when the grid started */
@@ -88,6 +87,7 @@ struct emu_grid {
 
   /* The members from here on are not cleared at a launch. */
   pthread_mutex_t lock;
+  struct emu_code *code; /* NULL, or of this or an earlier grid; a reference */
   uint64_t qmd_address;
   struct emu_shader_state shader;
   uint32_t qmd[QMD_WORDS];  /* contents at the launch */
@@ -174,20 +174,31 @@ const uint32_t *emu_qmd_find(struct emu_as *as, uint64_t address, struct emu_fau
   return emu_mmu_host(as, address, QMD_BYTES, false, fault);
 }
 
+static void drop_code(struct emu_grid *grid) {
+  if (grid->code)
+    emu_code_put(grid->code);
+  grid->code = NULL;
+}
+
 void emu_grid_free(struct emu_grid *grid) {
-  if (grid)
+  if (grid) {
+    drop_code(grid);
     pthread_mutex_destroy(&grid->lock);
+  }
   free(grid);
 }
 
-/* Keeps one grid for the channel's next, which often has an equal descriptor. */
+/* Keeps one grid for the channel's next, which often has an equal descriptor and the same code. */
 static void retire_grid(struct emu_channel *channel, struct emu_grid *grid) {
-  if (grid->code)
-    emu_code_put(grid->code);
   if (grid->banks)
     emu_stale_free_banks(grid->banks);
   emu_grid_free(channel->engine->spare_grid);
   channel->engine->spare_grid = grid;
+}
+
+void emu_grids_forget_code(struct emu_channel *channel) {
+  if (channel->engine->spare_grid)
+    drop_code(channel->engine->spare_grid);
 }
 
 /* Returns the grid that was kept, or a new one. Returns NULL if out of memory. */
@@ -197,6 +208,7 @@ static struct emu_grid *take_grid(struct emu_channel *channel) {
   if (grid || !(grid = malloc(sizeof(*grid))))
     return grid;
   pthread_mutex_init(&grid->lock, NULL);
+  grid->code = NULL;
   grid->launch.decoded = false;
   return grid;
 }
@@ -325,6 +337,15 @@ static void number_grid(struct emu_grid *grid) {
   grid->invalidations = invalidations;
 }
 
+/* Sets the code of a grid, unless it has it from an earlier one. Returns false if out of memory. */
+static bool take_code(struct emu_as *as, struct emu_grid *grid) {
+  if (grid->code && grid->code == as->code)
+    return true;
+  drop_code(grid);
+  grid->code = code_get(as);
+  return grid->code != NULL;
+}
+
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                        struct emu_fault *fault) {
   const uint32_t *now = emu_qmd_find(channel->as, grid->qmd_address, fault);
@@ -349,10 +370,11 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                       fault))
     return false;
   grid->banks = emu_stale_begin(channel->as, grid->qmd, &grid->launch);
-  if (grid->launch.invalidate_code)
+  if (grid->launch.invalidate_code) {
+    drop_code(grid);
     emu_code_invalidate(channel->as);
-  grid->code = code_get(channel->as);
-  if (!grid->code) {
+  }
+  if (!take_code(channel->as, grid)) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address, "the host is out of memory");
     return false;
   }
@@ -376,10 +398,9 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
 
 static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker, uint64_t index) {
   const uint32_t *size = grid->launch.sm.grid;
-  uint32_t x = (uint32_t)(index % size[0]);
-  uint64_t rest = index / size[0];
-  struct sm_cta *cta = sm_cta_start(worker, &grid->launch.sm, x, (uint32_t)(rest % size[1]),
-                                    (uint32_t)(rest / size[1]));
+  const uint32_t row = index < size[0] ? 0 : (uint32_t)(index / size[0]); /* divisions take long */
+  const uint32_t x = (uint32_t)(index - (uint64_t)row * size[0]);
+  struct sm_cta *cta = sm_cta_start(worker, &grid->launch.sm, x, row % size[1], row / size[1]);
   if (!cta) {
     pthread_mutex_lock(&grid->lock);
     grid->faulted = true;
@@ -644,6 +665,14 @@ static bool call_if_useful(struct emu_worker_pool *pool, struct emu_grid *grid, 
   return useful;
 }
 
+/* Returns whether this thread has no CTA to start or continue. */
+static bool nothing_is_left(struct emu_grid *grid, const struct claim *claim) {
+  return claim->next == claim->end &&
+         atomic_load_explicit(&grid->next_cta, memory_order_relaxed) >= grid->total &&
+         !atomic_load_explicit(&grid->returned_count, memory_order_relaxed) &&
+         !atomic_load_explicit(&grid->preempted_count, memory_order_relaxed);
+}
+
 /* Runs CTAs on the engine thread until the turn ends. Reads the clock only now and then, so that
  * short grids and short CTAs cost little. */
 static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64_t end) {
@@ -674,6 +703,8 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
       result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     budget = FULL_BUDGET;
     finish_cta(grid, worker, &claim, cta, result, &fault);
+    if (nothing_is_left(grid, &claim))
+      break;
     if (turn_is_over(channel, now, end))
       atomic_store(&grid->stop, true);
   }

@@ -23,7 +23,9 @@ struct sm_grid;
  * it, the address space gets a new one. */
 struct emu_code {
   struct sm_code *sm;
-  atomic_int users; /* number of grids, plus one for the address space whose current code it is */
+  /* The number of grids, with those that channels keep for their next, plus one for the address
+   * space whose current code it is. */
+  atomic_int users;
 };
 
 /* Queues a grid after the channel's other grids. qmd is the descriptor in memory, which must not
@@ -57,8 +59,11 @@ void emu_grids_forked(void);
 enum { EMU_HELPERS_MAX = 63 };
 struct emu_worker_pool *emu_pool_create(int helpers);
 void emu_pool_destroy(struct emu_worker_pool *pool);
-/* Invalidates the instruction cache. Call on the engine thread. */
+/* Invalidates the instruction cache: discards the decoded code, or replaces it if a grid has a
+ * reference. Call on the engine thread. */
 void emu_code_invalidate(struct emu_as *as);
+/* Drops the reference of the grid that the channel keeps for its next. */
+void emu_grids_forget_code(struct emu_channel *channel);
 /* Drops a reference. The last one frees the code. */
 void emu_code_put(struct emu_code *code);
 

@@ -2,6 +2,8 @@
  * (docs/hardware/command-stream.md 3). */
 #include "emulator/engine/host.h"
 
+#include <string.h>
+
 #include "emulator/engine/channel_engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/method.h"
@@ -17,8 +19,8 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Returns EMU_NEXT when the channel is idle: its grids and copies have ended and their writes are
- * visible. */
+/* Returns EMU_NEXT when the channel is idle: its grids and copies have ended, and whoever sees a
+ * later write of this thread sees theirs. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_copies_pending(&channel->engine->copy))
@@ -26,7 +28,6 @@ static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fa
   if (step != EMU_NEXT)
     return step;
   channel->engine->copy.pipelined_count = 0;
-  atomic_thread_fence(memory_order_seq_cst);
   return step;
 }
 
@@ -132,8 +133,8 @@ static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t exe
   bool timestamp = hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP);
   bool writes = operation == SEM_RELEASE || operation == SEM_REDUCTION;
   uint64_t address =
-      (uint64_t)hw_field(h->sem_address_high, NVC76F_SEM_ADDR_HI_OFFSET) << 32 | h->sem_address_low;
-  uint64_t payload = (uint64_t)h->sem_payload_high << 32 | h->sem_payload_low;
+      (uint64_t)hw_field(h->sem.address_high, NVC76F_SEM_ADDR_HI_OFFSET) << 32 | h->sem.address_low;
+  uint64_t payload = (uint64_t)h->sem.payload_high << 32 | h->sem.payload_low;
   if (execute & ~known)
     return semaphore_fault(fault, address, execute, "a reserved bit is set");
   if (operation > SEM_REDUCTION)
@@ -190,10 +191,8 @@ bool emu_host_operands(struct emu_channel *channel, const uint32_t *words) {
   struct emu_host_state *h = &channel->engine->host;
   if (words[0] & 3u)
     return false;
-  h->sem_address_low = words[0];
-  h->sem_address_high = words[1];
-  h->sem_payload_low = words[2];
-  h->sem_payload_high = words[3];
+  /* One store: the processor forwards it to the loads of pairs of words. */
+  memcpy(&h->sem, words, sizeof h->sem);
   return true;
 }
 
@@ -224,16 +223,16 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
   case NVC76F_SET_REFERENCE:
     return set_reference(channel, data, fault);
   case NVC76F_SEM_ADDR_LO:
-    h->sem_address_low = data & ~3u;
+    h->sem.address_low = data & ~3u;
     return (data & 3u) ? semaphore_fault(fault, data, 0, "misaligned address") : EMU_NEXT;
   case NVC76F_SEM_ADDR_HI:
-    h->sem_address_high = data;
+    h->sem.address_high = data;
     return EMU_NEXT;
   case NVC76F_SEM_PAYLOAD_LO:
-    h->sem_payload_low = data;
+    h->sem.payload_low = data;
     return EMU_NEXT;
   case NVC76F_SEM_PAYLOAD_HI:
-    h->sem_payload_high = data;
+    h->sem.payload_high = data;
     return EMU_NEXT;
   case NVC76F_SEM_EXECUTE:
     return execute_semaphore(channel, data, fault);

@@ -11,8 +11,9 @@ struct emu_channel;
 struct emu_fault;
 
 struct emu_host_state {
-  uint32_t sem_address_low, sem_address_high;
-  uint32_t sem_payload_low, sem_payload_high;
+  struct {
+    uint32_t address_low, address_high, payload_low, payload_high;
+  } sem;                     /* SEM_ADDR_LO to SEM_PAYLOAD_HI */
   uint64_t acquire_limit_ns; /* 0 means no limit */
   uint64_t waiting_since;    /* PTIMER time at which an acquire began to wait, or 0 */
 };

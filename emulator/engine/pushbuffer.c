@@ -64,9 +64,16 @@ static bool write_back_if_due(struct emu_channel *channel) {
   return !state->write_progress_at;
 }
 
-/* Writes changed progress to USERD now or, in adversarial mode, later. */
+/* Writes changed progress to USERD now or later: in adversarial mode at any time, else when few
+ * entries follow or at the end of the turn. A client on another core writes GP_PUT to the same line
+ * of the host's cache for each entry, so both would wait for that line each time. */
 static void schedule_write_back(struct emu_channel *channel) {
+  enum { FEW = 8, MOST = 32 };
+  const struct emu_channel_engine *e = channel->engine;
   struct emu_adversary_state *state = &channel->engine->adversary;
+  const uint32_t left = (e->ring.put - e->gp_get) & (channel->entries - 1);
+  if (!emu_adversary.on && left >= FEW && e->gp_get % MOST)
+    return;
   if (emu_adversary.on && !state->write_progress_at)
     state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
   write_back_if_due(channel);
@@ -186,13 +193,14 @@ static bool has_read_ahead(const struct emu_channel *channel) {
   return host >= words && host < words + EMU_WORDS_AHEAD;
 }
 
-/* Moves the next segment, and the descriptor that it probably launches, into the host's cache if
- * they are in the same memory after the present word, not where a ring of segments wraps. A client
- * on another core has written them, and the engine would wait for each as long as for some methods.
- * Always inline, because GCC drops calls of a function that only prefetches. */
+/* Moves the next segment, the descriptor that it probably launches, and what is between them, such
+ * as parameters, into the host's cache if they are in the same memory after the present word, not
+ * where a ring of segments wraps. A client on another core has written them, and the engine would
+ * wait for each as long as for some methods. Always inline, because GCC drops calls of a function
+ * that only prefetches. */
 static inline __attribute__((always_inline)) void prefetch_next(const struct emu_channel *channel,
                                                                 uint64_t left) {
-  enum { LINE = 64 };
+  enum { LINE = 64, LINES = 16 };
   const struct emu_ring *ring = &channel->engine->ring;
   const struct emu_fetch *f = &channel->engine->fetch;
   uint64_t entry;
@@ -201,13 +209,14 @@ static inline __attribute__((always_inline)) void prefetch_next(const struct emu
   memcpy(&entry, channel->gpfifo->host + (size_t)channel->engine->gp_get * GP_ENTRY_BYTES,
          sizeof entry);
   const uint64_t next = gp_entry_address(entry) - f->gpu;
-  const uint64_t descriptor = next + ring->to_descriptor;
-  const uint8_t *host = (const uint8_t *)f->host;
-  if (next < left)
-    __builtin_prefetch(host + next);
-  if (descriptor < left && left - descriptor >= QMD_BYTES)
-    for (unsigned k = 0; k < QMD_BYTES; k += LINE)
-      __builtin_prefetch(host + descriptor + k);
+  const uint64_t end = next + gp_entry_words(entry) * sizeof(uint32_t);
+  uint64_t at = next + ring->to_descriptor;
+  if (next >= left || end > left)
+    return;
+  if (at > next || next - at > LINE * LINES)
+    at = next;
+  for (unsigned k = 0; k < LINES && at < end; k++, at += LINE)
+    __builtin_prefetch((const uint8_t *)f->host + at);
 }
 
 /* Makes the next words of the segment accessible at fetch.host. */
@@ -547,6 +556,8 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
+  if (!emu_adversary.on)
+    write_back(channel);
   /* When the stream has nothing to do, work that was launched continues. */
   if (step == EMU_AGAIN && (empty || channel->engine->waiting)) {
     const bool waiting = channel->engine->waiting;

@@ -56,7 +56,7 @@ static uint64_t reduce_value(const struct emu_report *r, uint64_t v) {
 static void write_64(uint64_t *memory, const struct emu_report *r) {
   if (!r->reduce) {
     __atomic_store_n(memory, r->payload ^ (uint64_t)emu_injected(EMU_PLACE_PAYLOAD),
-                     __ATOMIC_SEQ_CST);
+                     __ATOMIC_RELEASE);
     return;
   }
   uint64_t old = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
@@ -67,7 +67,7 @@ static void write_64(uint64_t *memory, const struct emu_report *r) {
 
 static void write_32(uint32_t *memory, const struct emu_report *r) {
   if (!r->reduce) {
-    __atomic_store_n(memory, (uint32_t)r->payload, __ATOMIC_SEQ_CST);
+    __atomic_store_n(memory, (uint32_t)r->payload, __ATOMIC_RELEASE);
     return;
   }
   uint32_t old = __atomic_load_n(memory, __ATOMIC_SEQ_CST);

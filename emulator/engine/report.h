@@ -34,9 +34,10 @@ bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t
                         struct emu_fault *fault);
 /* Returns whether the address is not a multiple of the number of bytes written: 4, 8 or 16. */
 static inline bool emu_report_misaligned(const struct emu_report *report) {
-  return report->address % (report->timestamp ? sizeof(struct semaphore_report)
-                            : report->wide    ? sizeof(uint64_t)
-                                              : sizeof(uint32_t));
+  const uint64_t bytes = report->timestamp ? sizeof(struct semaphore_report)
+                         : report->wide    ? sizeof(uint64_t)
+                                           : sizeof(uint32_t);
+  return report->address & (bytes - 1);
 }
 
 #endif

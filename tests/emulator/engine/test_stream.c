@@ -193,6 +193,31 @@ static void methods_continue_across_segments(void **state) {
   assert_true(wait_word((char *)ch->userd.cpu + USERD_GP_GET, ch->put));
 }
 
+/* The host need not write its progress for each entry, but must before it waits. */
+static void progress_is_written_before_a_wait(void **state) {
+  enum { ENTRIES = 20, WAITS_AT = 5, WORDS = 6 };
+  struct fixture *f = *state;
+  struct channel *ch = &f->ch;
+  const void *get = (char *)ch->userd.cpu + USERD_GP_GET;
+  const uint32_t begin = ch->put;
+  *word_at(f, 0) = 0;
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    const bool waits = i == WAITS_AT;
+    push_semaphore(ch, f->data.va + (waits ? 0 : 64), waits ? 1 : i, waits ? 0 : 1);
+    ((uint64_t *)ch->ring.cpu)[ch->put] = gp_entry(ch->push.va + ch->start * 4, WORDS, 0);
+    ch->put = (ch->put + 1) % ch->entries;
+    ch->start += WORDS;
+  }
+  __atomic_store_n((uint32_t *)(void *)((char *)ch->userd.cpu + USERD_GP_PUT), ch->put,
+                   __ATOMIC_SEQ_CST);
+  OS->doorbell(f->c.page, ch->token);
+  assert_true(wait_word(get, (begin + WAITS_AT + 1) % ch->entries));
+  assert_int_equal(*word_at(f, 64), WAITS_AT - 1);
+  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+  assert_true(wait_word(get, ch->put));
+  assert_true(wait_word(fixture_data(f, 64), ENTRIES - 1));
+}
+
 static void host_methods_are_executed(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
@@ -538,6 +563,7 @@ int main(void) {
       TEST(semaphore_acquires_wait_for_values),
       TEST(all_method_header_forms_are_decoded),
       TEST(methods_continue_across_segments),
+      TEST(progress_is_written_before_a_wait),
       TEST(host_methods_are_executed),
       TEST(inline_to_memory_writes_lines),
       TEST(linear_and_pitch_copies_keep_contents),
