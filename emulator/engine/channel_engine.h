@@ -26,7 +26,8 @@ struct emu_channel_engine {
   struct emu_ring ring;
   struct emu_fetch fetch;
   struct emu_run run;
-  bool waiting; /* the turn ended to wait for a semaphore or a point in time */
+  bool progress_is_late; /* not yet in USERD (not in adversarial mode) */
+  bool waiting;          /* the turn ended to wait for a semaphore or a point in time */
   struct emu_adversary_state adversary;
   uint32_t subdevice_mask, stored_subdevice_mask;
   struct emu_host_state host;

@@ -695,6 +695,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid, uint64
         sm_worker_instructions(worker) - looked > INSTRUCTIONS_PER_CLOCK) {
       looked = sm_worker_instructions(worker);
       now = base_clock_ns();
+      emu_pushbuffer_write_progress(channel);
     }
     if (!claim.shared && pool->helper_count &&
         (result == SM_PREEMPTED || now > start + HELP_AFTER_NS))

@@ -23,8 +23,8 @@ struct sm_grid;
  * it, the address space gets a new one. */
 struct emu_code {
   struct sm_code *sm;
-  /* The number of grids, with those that channels keep for their next, plus one for the address
-   * space whose current code it is. */
+  /* The number of grids, including those that channels keep for their next launch, plus one for the
+   * address space whose current code it is. */
   atomic_int users;
 };
 
@@ -62,7 +62,7 @@ void emu_pool_destroy(struct emu_worker_pool *pool);
 /* Invalidates the instruction cache: discards the decoded code, or replaces it if a grid has a
  * reference. Call on the engine thread. */
 void emu_code_invalidate(struct emu_as *as);
-/* Drops the reference of the grid that the channel keeps for its next. */
+/* Drops the reference of the grid that the channel keeps for its next launch. */
 void emu_grids_forget_code(struct emu_channel *channel);
 /* Drops a reference. The last one frees the code. */
 void emu_code_put(struct emu_code *code);

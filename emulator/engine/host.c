@@ -19,8 +19,8 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Returns EMU_NEXT when the channel is idle: its grids and copies have ended, and whoever sees a
- * later write of this thread sees theirs. */
+/* Returns EMU_NEXT when the channel is idle: its grids and copies have ended. A client that sees a
+ * semaphore that is written later also sees what they have written. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_copies_pending(&channel->engine->copy))

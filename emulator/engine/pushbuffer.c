@@ -52,28 +52,30 @@ static void write_back(struct emu_channel *channel) {
   userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)ring->main_segment);
   userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(ring->main_segment >> 32));
   channel->engine->adversary.write_progress_at = 0;
+  channel->engine->progress_is_late = false;
 }
 
-/* Writes the progress to USERD if it is due, and returns whether nothing is left to write. The
- * hardware writes it only from time to time, so it may be stale (docs/hardware/command-stream.md
- * 1.3). */
+void emu_pushbuffer_write_progress(struct emu_channel *channel) {
+  if (channel->engine->progress_is_late)
+    write_back(channel);
+}
+
+/* Adversarial timing: writes the progress to USERD if it is due. Returns whether nothing is left to
+ * write. */
 static bool write_back_if_due(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
-  if (!emu_adversary.on || (state->write_progress_at && emu_time_ns() >= state->write_progress_at))
+  if (state->write_progress_at && emu_time_ns() >= state->write_progress_at)
     write_back(channel);
   return !state->write_progress_at;
 }
 
-/* Writes changed progress to USERD now or later: in adversarial mode at any time, else when few
- * entries follow or at the end of the turn. A client on another core writes GP_PUT to the same line
- * of the host's cache for each entry, so both would wait for that line each time. */
+/* Has changed progress written to USERD later. The hardware writes it only from time to time
+ * (docs/hardware/command-stream.md 1.3): in adversarial mode at any time, else whenever the engine
+ * reads the clock, and at the end of the turn. A client on another core writes GP_PUT to the same
+ * line of the host's cache for each entry, so both would wait for that line each time. */
 static void schedule_write_back(struct emu_channel *channel) {
-  enum { FEW = 8, MOST = 32 };
-  const struct emu_channel_engine *e = channel->engine;
   struct emu_adversary_state *state = &channel->engine->adversary;
-  const uint32_t left = (e->ring.put - e->gp_get) & (channel->entries - 1);
-  if (!emu_adversary.on && left >= FEW && e->gp_get % MOST)
-    return;
+  channel->engine->progress_is_late = !emu_adversary.on;
   if (emu_adversary.on && !state->write_progress_at)
     state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
   write_back_if_due(channel);
@@ -553,11 +555,11 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (++steps % STEPS_PER_CLOCK && executed - looked < INSTRUCTIONS_PER_CLOCK)
       continue;
     looked = executed;
+    emu_pushbuffer_write_progress(channel);
     if (emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
-  if (!emu_adversary.on)
-    write_back(channel);
+  emu_pushbuffer_write_progress(channel);
   /* When the stream has nothing to do, work that was launched continues. */
   if (step == EMU_AGAIN && (empty || channel->engine->waiting)) {
     const bool waiting = channel->engine->waiting;

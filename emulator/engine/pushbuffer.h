@@ -50,6 +50,8 @@ enum emu_outcome {
   EMU_GAVE_UP, /* the turn and the time slice of the TSG ended */
 };
 
+/* Writes progress to USERD that has not been written for speed. Call on the engine thread. */
+void emu_pushbuffer_write_progress(struct emu_channel *channel);
 /* Runs one turn of the channel on the engine thread. */
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel);
 

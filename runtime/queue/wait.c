@@ -19,8 +19,8 @@
 enum {
   NS_PER_MS = 1000000,
   SPIN_NS = 30000,
-  SPIN_ROUNDS = 64, /* polls of the timeline between two clock reads */
-  PAUSES_MAX = 16,  /* between two polls */
+  SPIN_PAUSES = 64, /* between two clock reads */
+  PAUSES_MAX = 16,  /* between two polls of the timeline */
   /* Upper bound of a sleep: a fault also increments the syncpoint, but maybe not far enough to wake
    * the fence. */
   FENCE_MAX_MS = 100,
@@ -32,19 +32,21 @@ enum {
 
 /* Waits between two polls, longer if more points are left, because each poll takes the timeline's
  * cache line from the core that writes it. If the process may use one core only, the threads of the
- * software Orin must run on it before anything changes. */
-static void pause_polling(const struct rt_device *d, uint64_t points_left) {
+ * software Orin must run on it before anything changes. Returns the number of pauses. */
+static unsigned pause_polling(const struct rt_device *d, uint64_t points_left) {
+  const unsigned pauses = points_left < PAUSES_MAX ? (unsigned)points_left : PAUSES_MAX;
   if (d->one_core) {
     sched_yield();
-    return;
+    return 1;
   }
-  for (uint64_t i = 0; i < points_left && i < PAUSES_MAX; i++) {
+  for (unsigned i = 0; i < pauses; i++) {
 #if defined(__aarch64__)
     __asm__ volatile("yield");
 #elif defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
+  return pauses;
 }
 
 static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
@@ -106,11 +108,11 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
   uint64_t pause_ns = PAUSE_FIRST_NS;
   int fence = 0; /* duration of the last sleep */
   for (;;) {
-    for (int i = 0; i < SPIN_ROUNDS; i++) {
+    for (unsigned pauses = 0; pauses < SPIN_PAUSES;) {
       const uint64_t completed = rt_queue_completed(q);
       if (completed >= point)
         return 0;
-      pause_polling(q->context->device, point - completed);
+      pauses += pause_polling(q->context->device, point - completed);
       /* Other threads may use the only core for milliseconds. */
       if (q->context->device->one_core && base_clock_ns() >= deadline)
         break;

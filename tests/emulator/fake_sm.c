@@ -165,6 +165,9 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     __atomic_store_n((uint32_t *)word, first, __ATOMIC_SEQ_CST);
     return SM_DONE;
   }
+  case FAKE_CODE:
+    *word = (uint64_t)(uintptr_t)g->code;
+    return SM_DONE;
   case FAKE_LIKE:
     *word = g->like;
     return SM_DONE;

@@ -16,6 +16,7 @@ enum fake_operation {
   FAKE_FAULT,     /* an exception of kind value (enum sm_fault_kind) */
   FAKE_POOLS,     /* stores the pools of headers and samplers, and which sampler applies */
   FAKE_WRITE_BAD, /* a fault at address */
+  FAKE_CODE,      /* *address = the decoded code's address */
   FAKE_LIKE,      /* *address = the grid's number of like grids */
 };
 

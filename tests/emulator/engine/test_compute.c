@@ -174,6 +174,32 @@ static void like_grids_have_a_common_number(void **state) {
   assert_int_not_equal(like_number(f), by_descriptor);
 }
 
+/* A channel notices that another one of its address space has invalidated the code. */
+static void channels_share_invalidations(void **state) {
+  struct fixture *f = *state;
+  struct channel other, own;
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(
+      q,
+      fixture_program(f, 0, &(struct fake_program){.operation = FAKE_CODE, .address = f->data.va}),
+      f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  const uint64_t first = like_number(f);
+  assert_int_equal(like_number(f), first);
+  channel_open(&f->c, &other, 16, CLASS_COMPUTE);
+  own = f->ch;
+  f->ch = other;
+  push_compute_setup(&f->ch);
+  qmd_set(q, QMD_INVALIDATE_INSTRUCTION_CACHE, 1);
+  const uint64_t second = like_number(f);
+  assert_int_not_equal(second, first);
+  qmd_set(q, QMD_INVALIDATE_INSTRUCTION_CACHE, 0);
+  other = f->ch;
+  f->ch = own;
+  assert_int_equal(like_number(f), second);
+  channel_close(&f->c, &other);
+}
+
 static void too_many_registers_fault(void **state) {
   struct fixture *f = *state;
   uint32_t *q = fixture_qmd(f, 0);
@@ -655,6 +681,7 @@ int main(void) {
       cmocka_unit_test(invalid_descriptor_fields_fault),
       TEST(changes_between_launches_count),
       TEST(like_grids_have_a_common_number),
+      TEST(channels_share_invalidations),
       TEST(too_many_registers_fault),
       cmocka_unit_test(invalid_window_addresses_fault),
       TEST(unmapped_local_memory_pool_faults),

@@ -417,6 +417,62 @@ static void acquire_timeout_is_set_at_setup_bind(void **state) {
   }
 }
 
+/* Submits entries with a grid each. That of entry k, from 1 on, runs until word 16 of data is k. */
+static void submit_grids(struct channel *r, uint32_t count, int *fence) {
+  uint64_t entries[ENTRIES];
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX,
+         (struct nvgpu_alloc_obj_ctx_args){.class_num = CLASS_COMPUTE});
+  push_compute_setup(r);
+  ((uint32_t *)data.cpu)[16] = 0;
+  *(uint64_t *)(void *)((char *)data.cpu + 128) = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    char *memory = (char *)r->push.cpu + 0x8000;
+    const uint64_t va = r->push.va + 0x8000;
+    *(struct fake_program *)(void *)(memory + 256 * i) = (struct fake_program){
+        .operation = FAKE_SPIN, .address = data.va + 64, .value = i + 1, .address2 = data.va + 128};
+    qmd_make((uint32_t *)(void *)(memory + 0x1000 + 256 * i), va + 256 * i, va + 0x3000, 1);
+    push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+                (uint32_t)((va + 0x1000 + 256 * i) >> QMD_ADDRESS_SHIFT));
+    push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
+    push_method(r, SUBCHANNEL_COMPUTE, NVC76F_WFI, 0);
+    entries[i] = ring_entry(r);
+  }
+  struct nvgpu_submit_gpfifo_args args = {
+      .gpfifo = (uintptr_t)entries, .num_entries = count, .flags = 2 | 8};
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args);
+  *fence = (int)args.fence.id;
+}
+
+static void end_grid(uint32_t number) {
+  __atomic_store_n((uint32_t *)data.cpu + 16, number, __ATOMIC_SEQ_CST);
+  assert_true(wait_word((char *)data.cpu + 128, number));
+}
+
+/* The watchdog and the free entries of the ring follow from GP_GET, also if many entries follow. */
+static void entries_of_a_submission_count_as_progress(void **state) {
+  enum { COUNT = 12, LATE = 3, LIMIT_MS = PATIENCE_MS, MOST_OF_IT_MS = LIMIT_MS / 4 * 3 };
+  struct channel r = ring_open();
+  struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_ENABLE | NVGPU_WDT_SET_TIMEOUT,
+                                       .timeout_ms = LIMIT_MS};
+  int fence;
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
+  submit_grids(&r, COUNT, &fence);
+  for (uint32_t i = 1; i <= LATE; i++) {
+    let_time_pass(&r, MOST_OF_IT_MS);
+    assert_int_equal(timed_out(&r), 0);
+    end_grid(i);
+  }
+  /* While the next grid runs. */
+  usleep(100000);
+  push_method(&r, SUBCHANNEL_COMPUTE, NVC76F_NOP, 0);
+  ring_submit(&r, 0, 0, 0);
+  for (uint32_t i = LATE + 1; i <= COUNT; i++)
+    end_grid(i);
+  assert_true(ready(fence, PATIENCE_MS));
+  assert_int_equal(OS->close(fence), 0);
+  ring_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(ring_setup_checks_sizes, setup, teardown),
@@ -428,6 +484,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(too_many_jobs_return_eagain, setup, teardown),
       cmocka_unit_test_setup_teardown(waiters_wake_when_channel_ends, setup, teardown),
       cmocka_unit_test_setup_teardown(watchdog_ends_stuck_work, setup, teardown),
+      cmocka_unit_test_setup_teardown(entries_of_a_submission_count_as_progress, setup, teardown),
       cmocka_unit_test_setup_teardown(acquire_timeout_is_set_at_setup_bind, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
