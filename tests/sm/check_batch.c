@@ -89,6 +89,8 @@ static const char *const races[] = {
     "s[I % 32] = I < 32 ? I + 1 : 0;",
     "a[I % 32] = I < 32 ? I + 1 : 0;",
     "((char *)s)[76] = 3; __syncwarp(); s[(I + 27) % 256] = I + 4;",
+    "asm volatile(\"st.relaxed.gpu.global.b32 [%0], %1;\" :: \"l\"(a + I % 32), \"r\"(n) : "
+    "\"memory\"); if (I / 32 == 7) a[I % 32] = 2;",
 };
 
 /* Work-items write the same value. */
@@ -98,6 +100,8 @@ static const char *const harmless[] = {
     "((char *)a)[(I & 3) == 2] = 7;",
     "((char *)s)[(I & 3) == 2] = 7;",
     "for (int j = 0; j < 8; j++) a[j] = n;",
+    "a[I % 32] = I % 32 % 3 ? n : 0;", /* some of the values are there */
+    "a[I % 16] = I % 16 % 3 ? n : 0;",
 };
 
 /* Statements of groups that share memory: reads of rows, parts of rows and single words, */

@@ -34,14 +34,27 @@ static struct sm_touch touch_of_word(const struct sm_touch *t, unsigned word) {
   return out;
 }
 
+/* Returns whether a reader is the store that the writer is. It has changed some words of the row,
+ * of which it is no reader, and repeated the values of the others. */
+static bool is_same_store(const struct sm_touch *reader, const struct sm_touch *writer) {
+  return reader->by & SM_TOUCH_VALUED && reader->cta == writer->cta && reader->pc == writer->pc &&
+         reader->clock == writer->clock && reader->time == writer->time &&
+         sm_touch_thread(reader) == sm_touch_thread(writer);
+}
+
 static __attribute__((noinline)) void
 split_row(struct sm_row *row, const struct sm_memory_shadow *shadow, uint64_t offset) {
   struct sm_cell *cell = cells_at(shadow, offset);
+  const bool is_partly_written = row->words && row->words != ALL_WORDS;
   for (unsigned k = 0; k < SM_ROW_WORDS; k++) {
-    cell[k].writer =
-        row->words >> k & 1 ? touch_of_word(&row->writer, k) : (struct sm_touch){.by = 0};
-    for (unsigned r = 0; r < 2; r++)
-      cell[k].reader[r] = touch_of_word(&row->reader[r], k);
+    const bool is_written = row->words >> k & 1;
+    cell[k].writer = is_written ? touch_of_word(&row->writer, k) : (struct sm_touch){.by = 0};
+    for (unsigned r = 0; r < 2; r++) {
+      const bool is_writer =
+          is_partly_written && is_written && is_same_store(&row->reader[r], &row->writer);
+      cell[k].reader[r] =
+          is_writer ? (struct sm_touch){.by = 0} : touch_of_word(&row->reader[r], k);
+    }
     cell[k].value = row->value[k];
   }
   row->is_split = true;
@@ -186,6 +199,14 @@ static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *va
   }
 }
 
+/* Returns whether a strong store may repeat the values that another warp has stored at the same
+ * instruction. Then the other one remains the writer (sm_check_race). */
+static bool may_repeat(const struct sm_access *a, const struct sm_touch *writer,
+                       const struct sm_touch *now) {
+  return a->strong && writer->cta == now->cta && writer->pc == now->pc &&
+         sm_touch_warp(writer) != sm_touch_warp(now);
+}
+
 static __attribute__((noinline)) bool row_store(const struct sm_access *a, struct sm_row *row,
                                                 const struct sm_touch *now, enum written written) {
   uint32_t value[SM_ROW_WORDS];
@@ -201,9 +222,11 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
   }
   if ((row->words && may_race(a, &row->writer, now, true)) ||
       may_race(a, &row->reader[0], now, false) || may_race(a, &row->reader[1], now, false) ||
-      (changed != ALL_WORDS && row->words && !is_over(a, &row->writer)))
+      (changed != ALL_WORDS && row->words && !is_over(a, &row->writer)) ||
+      (row->words && may_repeat(a, &row->writer, now)))
     return false;
-  if (changed != ALL_WORDS)
+  /* A read by the warp stays: it was the last one of the words that change. */
+  if (changed != ALL_WORDS && !sm_follows_read(&row->reader[0], now))
     sm_add_reader(row->reader, now);
   row->writer = *now;
   row->words = (uint16_t)changed;

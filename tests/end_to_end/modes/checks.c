@@ -1190,6 +1190,26 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "data race on local memory", "is not ordered after the"}},
+    {"partly repeated values", /* some of the words have the value already */
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0) % 32;\n"
+     "  p[i] = i % 3 ? n : 0; }",
+     3,
+     256,
+     256,
+     256,
+     false,
+     {NULL}},
+    {"partly repeated values after a read",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  q[i] = i < 32 ? p[i] : 3; p[i % 32] = i % 3 ? n : 0; }",
+     3,
+     96,
+     96,
+     512,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the"}},
     {"repeated value after a read",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int f; int i = "
