@@ -70,9 +70,10 @@ static bool write_back_if_due(struct emu_channel *channel) {
 }
 
 /* Has changed progress written to USERD later. The hardware writes it only from time to time
- * (docs/hardware/command-stream.md 1.3): in adversarial mode at any time, else whenever the engine
- * reads the clock, and at the end of the turn. A client on another core writes GP_PUT to the same
- * line of the host's cache for each entry, so both would wait for that line each time. */
+ * (docs/hardware/command-stream.md 1.3): in adversarial mode at any time, else every PROGRESS_NS,
+ * whenever a grid looks at the clock, and at the end of the turn. A client on another core writes
+ * GP_PUT to the same line of the host's cache for each entry, so both would wait for that line each
+ * time. */
 static void schedule_write_back(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   channel->engine->progress_is_late = !emu_adversary.on;
@@ -464,41 +465,58 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
-/* Sets the operands of a host semaphore at once, if all of them are next. */
-static void run_operands(struct emu_channel *channel) {
-  enum { WORDS = (NVC76F_SEM_EXECUTE - NVC76F_SEM_ADDR_LO) / 4 };
-  struct emu_fetch *f = &channel->engine->fetch;
-  struct emu_run *run = &channel->engine->run;
-  if (run->method != NVC76F_SEM_ADDR_LO || run->count <= WORDS || f->host_words <= WORDS ||
-      !(channel->engine->subdevice_mask & 1) || !emu_host_operands(channel, f->host))
-    return;
-  consume_words(f, WORDS);
-  run->count -= WORDS;
-  run->method = NVC76F_SEM_EXECUTE;
-  run->incremented = true;
-}
-
-/* Executes methods of the run whose words are accessible: one, or several if the header increments
- * the method. In adversarial mode the fetch may be delayed between them. */
-static enum emu_step run_methods(struct emu_channel *channel, struct emu_fault *fault) {
-  enum { METHODS = 16 };
+/* Executes the next method of the run, whose word is accessible. */
+static enum emu_step run_method(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_fetch *f = &channel->engine->fetch;
   const struct emu_run *run = &channel->engine->run;
   const bool immediate = run->op == METHOD_IMMD;
-  const bool several = run->op == METHOD_INC && !emu_adversary.on;
+  if (!run->count)
+    return EMU_NEXT;
+  const enum emu_step step = run_step(channel, immediate ? run->immediate : *f->host, fault);
+  if ((step == EMU_NEXT || step == EMU_YIELD) && !immediate)
+    consume_words(f, 1);
+  return step;
+}
+
+/* Executes whole headers of the usual forms, increasing or immediate, whose data is accessible, and
+ * stops before others. The rest of a header, from a method that must wait on, becomes the run.
+ * There must be no run before. */
+static enum emu_step run_headers(struct emu_channel *channel, struct emu_fault *fault) {
+  enum { HEADERS = 8, METHODS = 256 };
+  enum { OPERANDS = (NVC76F_SEM_EXECUTE - NVC76F_SEM_ADDR_LO) / 4 };
+  struct emu_fetch *f = &channel->engine->fetch;
   enum emu_step step = EMU_NEXT;
-  if (several)
-    run_operands(channel);
-  for (unsigned i = 0; i < (several ? METHODS : 1) && run->count; i++) {
-    if (!immediate && !f->host_words)
+  for (unsigned k = 0; k < HEADERS && f->host_words && step == EMU_NEXT; k++) {
+    const uint32_t header = *f->host, *data = f->host + 1;
+    const uint32_t op = hw_field(header, METHOD_HEADER_SEC_OP);
+    const uint32_t value = hw_field(header, METHOD_HEADER_COUNT);
+    const uint32_t subchannel = hw_field(header, METHOD_HEADER_SUBCHANNEL);
+    const uint32_t method = hw_field(header, METHOD_HEADER_ADDRESS) << 2;
+    const bool immediate = op == METHOD_IMMD;
+    const uint32_t count = immediate ? 1 : value;
+    uint32_t done = 0;
+    if (!(immediate || (op == METHOD_INC && count <= METHODS && count < f->host_words)) ||
+        hw_field(header, METHOD_HEADER_RESERVED) || method + count * 4 > METHOD_ADDRESS_END ||
+        !(channel->engine->subdevice_mask & 1))
       break;
-    step = run_step(channel, immediate ? run->immediate : *f->host, fault);
-    if (step != EMU_NEXT && step != EMU_YIELD)
+    if (method == NVC76F_SEM_ADDR_LO && count > OPERANDS && emu_host_operands(channel, data))
+      done = OPERANDS;
+    while (done < count && step == EMU_NEXT &&
+           atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
+      step = dispatch_method(channel, subchannel, method + done * 4, immediate ? value : data[done],
+                             fault);
+      done += step == EMU_NEXT || step == EMU_YIELD;
+    }
+    consume_words(f, immediate ? 1 : 1 + done);
+    if (done < count) {
+      channel->engine->run = (struct emu_run){.op = op,
+                                              .subchannel = subchannel,
+                                              .method = method + done * 4,
+                                              .count = count - done,
+                                              .immediate = value,
+                                              .incremented = done != 0};
       return step;
-    if (!immediate)
-      consume_words(f, 1);
-    if (step == EMU_YIELD || !atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
-      break;
+    }
   }
   return step;
 }
@@ -523,6 +541,10 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
       break;
     }
     if (!run->count) {
+      const uint32_t left = channel->engine->fetch.words;
+      const enum emu_step step = emu_adversary.on ? EMU_NEXT : run_headers(channel, fault);
+      if (channel->engine->fetch.words != left)
+        return step;
       if (!decode_header(channel, word, channel->engine->fetch.gpu, fault))
         return EMU_FAULT;
       if (emu_adversary.on || !channel->engine->fetch.host_words)
@@ -531,15 +553,16 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
     if (is_bulk(channel))
       return run_bulk(channel, fault);
   }
-  return run_methods(channel, fault);
+  return run_method(channel, fault);
 }
 
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   struct emu_fault fault;
-  enum { STEPS_PER_CLOCK = 32, INSTRUCTIONS_PER_CLOCK = 10000 };
+  enum { STEPS_PER_CLOCK = 32, INSTRUCTIONS_PER_CLOCK = 10000, PROGRESS_NS = 20000 };
   const uint64_t end = emu_turn_end(channel);
   uint64_t looked = atomic_load(&emu_engine.instructions);
   unsigned steps = 0;
+  uint64_t write_at = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
   channel->engine->turn_end = end;
@@ -555,8 +578,12 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (++steps % STEPS_PER_CLOCK && executed - looked < INSTRUCTIONS_PER_CLOCK)
       continue;
     looked = executed;
-    emu_pushbuffer_write_progress(channel);
-    if (emu_time_ns() > end && emu_engine_others_wait(channel))
+    const uint64_t now = emu_time_ns();
+    if (now > write_at) {
+      emu_pushbuffer_write_progress(channel);
+      write_at = now + PROGRESS_NS;
+    }
+    if (now > end && emu_engine_others_wait(channel))
       break;
   }
   emu_pushbuffer_write_progress(channel);
