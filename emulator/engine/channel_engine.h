@@ -18,14 +18,16 @@ struct emu_grid;
 struct emu_held_qmd;
 struct emu_mme;
 
+/* Aligned, so that clients write none of its cache lines. */
 struct emu_channel_engine {
-  _Alignas(128) uint32_t turns; /* turns so far; clients write none of its cache lines */
+  _Alignas(128) uint32_t turns; /* turns so far */
   uint64_t turn_end;            /* when the current one must end, in the time of emu_time_ns */
   bool scheduled;               /* has work, or may have some */
   uint32_t gp_get;
   struct emu_ring ring;
   struct emu_fetch fetch;
   struct emu_run run;
+  uint32_t steps;        /* headers and methods so far, to look at the clock now and then */
   bool progress_is_late; /* not yet in USERD (not in adversarial mode) */
   bool waiting;          /* the turn ended to wait for a semaphore or a point in time */
   struct emu_adversary_state adversary;

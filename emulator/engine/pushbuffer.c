@@ -69,17 +69,19 @@ static bool write_back_if_due(struct emu_channel *channel) {
   return !state->write_progress_at;
 }
 
-/* Has changed progress written to USERD later. The hardware writes it only from time to time
- * (docs/hardware/command-stream.md 1.3): in adversarial mode at any time, else every PROGRESS_NS,
- * whenever a grid looks at the clock, and at the end of the turn. A client on another core writes
- * GP_PUT to the same line of the host's cache for each entry, so both would wait for that line each
- * time. */
+/* Notes that progress has changed. It is written to USERD later, because the hardware writes it
+ * only from time to time (docs/hardware/command-stream.md 1.3): in adversarial mode at any time,
+ * else at looks at the clock and at the end of the turn. A client on another core writes GP_PUT to
+ * the same line of the host's cache for each entry, so both would wait for that line each time. In
+ * rings that the kernel driver writes, which also reads it, it is written at once. */
 static void schedule_write_back(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   channel->engine->progress_is_late = !emu_adversary.on;
   if (emu_adversary.on && !state->write_progress_at)
     state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
   write_back_if_due(channel);
+  if (channel->submit)
+    emu_pushbuffer_write_progress(channel);
 }
 
 static uint32_t read_put(const struct emu_channel *channel) {
@@ -479,10 +481,10 @@ static enum emu_step run_method(struct emu_channel *channel, struct emu_fault *f
 }
 
 /* Executes whole headers of the usual forms, increasing or immediate, whose data is accessible, and
- * stops before others. The rest of a header, from a method that must wait on, becomes the run.
+ * stops before others. If a method must wait or fails, it and the methods after it become the run.
  * There must be no run before. */
 static enum emu_step run_headers(struct emu_channel *channel, struct emu_fault *fault) {
-  enum { HEADERS = 8, METHODS = 256 };
+  enum { HEADERS = 8, METHODS = 64 };
   enum { OPERANDS = (NVC76F_SEM_EXECUTE - NVC76F_SEM_ADDR_LO) / 4 };
   struct emu_fetch *f = &channel->engine->fetch;
   enum emu_step step = EMU_NEXT;
@@ -508,6 +510,7 @@ static enum emu_step run_headers(struct emu_channel *channel, struct emu_fault *
       done += step == EMU_NEXT || step == EMU_YIELD;
     }
     consume_words(f, immediate ? 1 : 1 + done);
+    channel->engine->steps += 1 + done;
     if (done < count) {
       channel->engine->run = (struct emu_run){.op = op,
                                               .subchannel = subchannel,
@@ -558,10 +561,10 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
 
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   struct emu_fault fault;
-  enum { STEPS_PER_CLOCK = 32, INSTRUCTIONS_PER_CLOCK = 10000, PROGRESS_NS = 20000 };
+  enum { STEPS_PER_CLOCK = 128, INSTRUCTIONS_PER_CLOCK = 10000, PROGRESS_NS = 20000 };
   const uint64_t end = emu_turn_end(channel);
   uint64_t looked = atomic_load(&emu_engine.instructions);
-  unsigned steps = 0;
+  uint32_t steps = channel->engine->steps; /* at the last look at the clock */
   uint64_t write_at = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
@@ -575,8 +578,10 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (step != EMU_NEXT)
       break;
     const uint64_t executed = atomic_load_explicit(&emu_engine.instructions, memory_order_relaxed);
-    if (++steps % STEPS_PER_CLOCK && executed - looked < INSTRUCTIONS_PER_CLOCK)
+    if (++channel->engine->steps - steps < STEPS_PER_CLOCK &&
+        executed - looked < INSTRUCTIONS_PER_CLOCK)
       continue;
+    steps = channel->engine->steps;
     looked = executed;
     const uint64_t now = emu_time_ns();
     if (now > write_at) {

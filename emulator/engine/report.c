@@ -90,9 +90,9 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
                       struct emu_fault *fault) {
   struct emu_as *as = channel->as;
   size_t bytes = report->wide ? sizeof(uint64_t) : sizeof(uint32_t);
-  /* Any 32-bit write to the window of a syncpoint increments it. A client that sees the write must
-   * see what grids and copies have written before. */
+  /* A client that sees the semaphore must see what grids and copies have written before. */
   atomic_thread_fence(memory_order_release);
+  /* Any 32-bit write to the window of a syncpoint increments it. */
   if (!report->wide && !report->timestamp && !report->reduce)
     return emu_mmu_write(as, report->address, &(uint32_t){(uint32_t)report->payload}, bytes, fault);
   if (report->timestamp)

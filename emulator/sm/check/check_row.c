@@ -199,12 +199,22 @@ static void stored_words(const struct sm_access *a, unsigned shift, uint32_t *va
   }
 }
 
-/* Returns whether a strong store may repeat the values that another warp has stored at the same
- * instruction. Then the other one remains the writer (sm_check_race). */
+/* Returns whether a strong store may repeat the values that other work-items have stored at the
+ * same instruction. Then these remain the writers (sm_check_race). */
 static bool may_repeat(const struct sm_access *a, const struct sm_touch *writer,
                        const struct sm_touch *now) {
   return a->strong && writer->cta == now->cta && writer->pc == now->pc &&
-         sm_touch_warp(writer) != sm_touch_warp(now);
+         sm_touch_thread(writer) != sm_touch_thread(now);
+}
+
+/* Returns whether all that races with a store which repeats values races with the row's only read,
+ * too: a weak load by the same work-items just before. */
+static bool has_own_read(const struct sm_access *a, const struct sm_row *row,
+                         const struct sm_touch *now) {
+  enum { OTHERS = SM_TOUCH_STRONG | SM_TOUCH_COMPARES | SM_TOUCH_VALUED | SM_TOUCH_REPEATS };
+  const struct sm_touch *read = &row->reader[0];
+  return !a->strong && !(read->by & OTHERS) && sm_follows_read(read, now) &&
+         sm_touch_thread(read) == sm_touch_thread(now) && is_over(a, &row->reader[1]);
 }
 
 static __attribute__((noinline)) bool row_store(const struct sm_access *a, struct sm_row *row,
@@ -225,9 +235,11 @@ static __attribute__((noinline)) bool row_store(const struct sm_access *a, struc
       (changed != ALL_WORDS && row->words && !is_over(a, &row->writer)) ||
       (row->words && may_repeat(a, &row->writer, now)))
     return false;
-  /* A read by the warp stays: it was the last one of the words that change. */
-  if (changed != ALL_WORDS && !sm_follows_read(&row->reader[0], now))
+  if (changed != ALL_WORDS && !has_own_read(a, row, now)) {
+    if (!is_over(a, &row->reader[0]) || !is_over(a, &row->reader[1]))
+      return false; /* the words that do not change have one more reader than the others */
     sm_add_reader(row->reader, now);
+  }
   row->writer = *now;
   row->words = (uint16_t)changed;
   memcpy(row->value, value, sizeof value);

@@ -1210,6 +1210,29 @@ static const struct fault_case cases[] = {
      512,
      false,
      {"kernel k +0x", "data race on global memory", "is not ordered after the"}},
+    {"partly repeated values after a sub-group barrier",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  int v = i < 32 ? p[i] : 3; sub_group_barrier(0);\n"
+     "  p[i % 32] = i % 32 % 3 ? n : 0; q[i] = v; }",
+     3,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "data race on global memory", "this write is not ordered after the"}},
+    {"strong stores by both halves of a sub-group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  if (i < 32) { asm volatile(\"st.relaxed.gpu.global.u32 [%0], %1;\"\n"
+     "    :: \"l\"(p + i % 16), \"r\"((int)n) : \"memory\");\n"
+     "  if (i >= 16) p[i % 16] = 2; } }",
+     3,
+     256,
+     256,
+     1024,
+     false,
+     {"kernel k +0x", "data race on global memory", "this write is not ordered after the"}},
     {"repeated value after a read",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int f; int i = "
