@@ -260,6 +260,17 @@ EACH_WARP(lea_plain) {
   RESULT_END;
 }
 
+/* LEA.HI, which hashes use to rotate and add. */
+EACH_WARP(lea_high) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  const uint32_t shift = u->lea.shift; /* below 32 */
+  FOR_LANES
+  r[i] = (c[i] << shift | a[i] >> 1 >> (31 - shift)) + b[i];
+  RESULT_END;
+}
+
 EACH_WARP(lea) {
   struct sm_lanes tb, tc, d, carry;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);

@@ -48,6 +48,10 @@ unsigned sm_choose_lea(struct lowering *l, unsigned handler) {
   return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_lea_plain : handler;
 }
 
+unsigned sm_choose_lea_high(struct lowering *l, unsigned handler) {
+  return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_lea_high : handler;
+}
+
 /* Chooses a handler for a 32-bit shift that needs only one word: to the left with the low word as
  * result, or to the right with the high one. */
 unsigned sm_choose_shift(struct lowering *l, unsigned handler) {

@@ -217,6 +217,7 @@ static unsigned pointer_operands(const struct sm_uop *u, unsigned handler) {
     return 4;
   case SM_H_lea:
   case SM_H_lea_plain:
+  case SM_H_lea_high:
     return 2;
   default:
     return 0;
