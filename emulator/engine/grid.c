@@ -488,6 +488,12 @@ static void claim_ctas(struct emu_grid *grid, struct claim *claim) {
     claim->end = grid->total > claim->next ? grid->total : claim->next;
 }
 
+/* Returns whether no thread has claimed some CTAs, or one has returned its claim. */
+static bool has_unclaimed(const struct emu_grid *grid) {
+  return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total ||
+         atomic_load_explicit(&grid->returned_count, memory_order_relaxed);
+}
+
 /* Gives up the place that is kept for the next CTA of a claim. */
 static void release_place(struct emu_grid *grid, struct claim *claim) {
   if (claim->place)
@@ -511,10 +517,7 @@ static bool take_place(struct emu_grid *grid, const struct claim *claim) {
 /* Starts the lowest CTA that is not claimed, if there is one and a place for it. */
 static struct sm_cta *start_next_cta(struct emu_grid *grid, struct sm_worker *worker,
                                      struct claim *claim) {
-  const bool unclaimed =
-      atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total ||
-      atomic_load_explicit(&grid->returned_count, memory_order_relaxed);
-  if (grid->closed || !unclaimed || !(claim->place || take_place(grid, claim)))
+  if (grid->closed || !has_unclaimed(grid) || !(claim->place || take_place(grid, claim)))
     return NULL;
   claim->place = true;
   claim_ctas(grid, claim);
@@ -666,10 +669,8 @@ static bool call_if_useful(struct emu_worker_pool *pool, struct emu_grid *grid, 
 }
 
 /* Returns whether this thread has no CTA to start or continue. */
-static bool nothing_is_left(struct emu_grid *grid, const struct claim *claim) {
-  return claim->next == claim->end &&
-         atomic_load_explicit(&grid->next_cta, memory_order_relaxed) >= grid->total &&
-         !atomic_load_explicit(&grid->returned_count, memory_order_relaxed) &&
+static bool nothing_is_left(const struct emu_grid *grid, const struct claim *claim) {
+  return claim->next == claim->end && !has_unclaimed(grid) &&
          !atomic_load_explicit(&grid->preempted_count, memory_order_relaxed);
 }
 

@@ -13,6 +13,7 @@
 #include "emulator/sm/check/watch.h"
 
 enum { ALL_BYTES = (1 << SM_CELL_BYTES) - 1, ALL_WORDS = (1 << SM_ROW_WORDS) - 1 };
+enum { NOT_PLAIN = SM_TOUCH_STRONG | SM_TOUCH_COMPARES | SM_TOUCH_VALUED | SM_TOUCH_REPEATS };
 enum { AHEAD = 2048 / SM_ROW_BYTES }; /* prefetched, as exec_mem.c does the memory */
 
 /* Returns the record of a row. Writes to it before anybody reads it: the host maps a page that is
@@ -81,9 +82,8 @@ static void set_stamp(const struct sm_access *a, const struct sm_memory_shadow *
 /* Returns whether a recorded read of a whole word races with every write of another CTA, unless it
  * is released later. */
 static bool is_plain_read(const struct sm_access *a, const struct sm_touch *t) {
-  enum { OTHERS = SM_TOUCH_STRONG | SM_TOUCH_COMPARES | SM_TOUCH_VALUED | SM_TOUCH_REPEATS };
   return sm_is_of_grid(a, t) && t->time == a->touch.time && sm_touch_bytes(t) == ALL_BYTES &&
-         !(t->by & OTHERS);
+         !(t->by & NOT_PLAIN);
 }
 
 /* Returns whether two CTAs have read, and none of the grid has written, so that another read adds
@@ -211,9 +211,8 @@ static bool may_repeat(const struct sm_access *a, const struct sm_touch *writer,
  * too: a weak load by the same work-items just before. */
 static bool has_own_read(const struct sm_access *a, const struct sm_row *row,
                          const struct sm_touch *now) {
-  enum { OTHERS = SM_TOUCH_STRONG | SM_TOUCH_COMPARES | SM_TOUCH_VALUED | SM_TOUCH_REPEATS };
   const struct sm_touch *read = &row->reader[0];
-  return !a->strong && !(read->by & OTHERS) && sm_follows_read(read, now) &&
+  return !a->strong && !(read->by & NOT_PLAIN) && sm_follows_read(read, now) &&
          sm_touch_thread(read) == sm_touch_thread(now) && is_over(a, &row->reader[1]);
 }
 
